@@ -214,7 +214,7 @@ def _spelled(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
         return f"`{parameter.metavar}`"
     value = "" if parameter.metavar is None else " " + parameter.metavar.replace("|", "\\|")
-    return f"`{', '.join(parameter.opts)}{value}`"
+    return f"`{', '.join((*parameter.opts, *parameter.secondary_opts))}{value}`"
 
 
 def _meaning(parameter: Any) -> str:

@@ -23,6 +23,7 @@ from cloister.services.chat.follow import TurnReaders
 from cloister.services.chat.responses import Responses
 from cloister.services.chat.turns import Turns
 from cloister.services.chat.unrecorded import UnrecordedChat
+from cloister.services.conversations.default_sessions import DefaultSessions
 from cloister.services.conversations.erase_user import UserErasure
 from cloister.services.conversations.files import MemoryFiles
 from cloister.services.conversations.forget import Forgetting
@@ -30,6 +31,9 @@ from cloister.services.conversations.items import Items
 from cloister.services.conversations.record import Recorder
 from cloister.services.conversations.retention import Retention
 from cloister.services.conversations.sessions import Sessions
+from cloister.services.entries.embedding import EntryEmbedding
+from cloister.services.entries.entries import Entries
+from cloister.services.entries.expiry import EntryExpiry
 from cloister.services.events.bus import EventBus
 from cloister.services.health import Health
 from cloister.services.indexing.entities import EntityIndexing
@@ -83,6 +87,7 @@ class Services:
     context: ContextBuilder
     search: Search
     pool_reader: PoolReader
+    mcp_sessions: DefaultSessions
     forgetting: Forgetting
     erase_user: UserErasure
     export: Export
@@ -113,6 +118,8 @@ class Services:
     events: EventBus
     extractor: Extractor
     idempotency_expiry: IdempotencyExpiry
+    entries: Entries
+    entry_expiry: EntryExpiry
     retention: Retention
     profiles: Profiles
     vectors: VectorQueue | None = None
@@ -190,7 +197,9 @@ def wire(
     memory_indexing = MemoryIndexing(database, indexer, clock)
     entity_indexing = EntityIndexing(database, external, indexer, clock)
     queue = IndexQueue(database, external, indexer, memory_indexing, entity_indexing, clock)
-    memories = Memories(database, memory_indexing, generation, clock, events, subject_of=Rules().subject)
+    memories = Memories(
+        database, memory_indexing, generation, clock, events, entity_indexing, subject_of=Rules().subject
+    )
     corrections = Corrections(database, memory_indexing, generation, clock, events, subject_of=Rules().subject)
     entities = Entities(database, entity_indexing, clock)
     visibility = VisibilityChange(entity_indexing, generation, clock)
@@ -221,6 +230,7 @@ def wire(
         context=contexts,
         search=Search(database, recall, clock),
         pool_reader=PoolReader(database, generation, clock),
+        mcp_sessions=DefaultSessions(database=database, prefix="mcp-"),
         forgetting=forgetting,
         erase_user=UserErasure(database, forgetting, entity_indexing, generation, events),
         export=Export(database),
@@ -245,7 +255,7 @@ def wire(
         chat=chat,
         unrecorded=UnrecordedChat(database, contexts, chat),
         turn_readers=TurnReaders(database, generation),
-        items=Items(database, sessions, recorder, forgetting, events, clock),
+        items=Items(database, sessions, recorder, forgetting, events),
         files=MemoryFiles(database, forgetting, clock),
         responses=Responses(database, forgetting),
         embed=TextEmbedder(embedder),
@@ -253,6 +263,8 @@ def wire(
         events=events,
         extractor=extractor,
         idempotency_expiry=IdempotencyExpiry(database, clock),
+        entries=Entries(database, EntryEmbedding(embedder), forgetting, clock, limits),
+        entry_expiry=EntryExpiry(database, clock),
         profiles=profiles,
         retention=Retention(database, forgetting, generation, clock, events),
         immediate=embedder.immediate and external is None,

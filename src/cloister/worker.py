@@ -146,8 +146,9 @@ class Worker:
                 self._services.wake_up.notify()
 
     def _expire(self) -> None:
-        """Remove expired idempotency keys, and entities that were deleted too long ago to be restored."""
+        """Remove expired idempotency keys and entries, and entities that were deleted too long ago to be restored."""
         self._services.idempotency_expiry.drop()
+        self._services.entry_expiry.drop()
         self._services.entity_undo.expire()
 
     def _keep_indexing(self) -> None:

@@ -21,6 +21,7 @@ MAY_USE_MAINTENANCE = {
     "services.memories.claims",
     "services.health",
     "services.tenancy.idempotency_expiry",
+    "services.entries.expiry",
     "services.memories.entity_undo",
     "services.indexing.queue",
     "services.indexing.vectors",

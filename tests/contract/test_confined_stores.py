@@ -13,13 +13,16 @@ from cloister.domain.scope import Reach
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.archived_rows import ArchivedRows
 from cloister.storage.stores.changes import ChangeStore
-from cloister.storage.stores.derived_index_rows import EntityIndexStore, MemoryIndexStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
 from cloister.storage.stores.entity_groups import EntityGroupStore
 from cloister.storage.stores.entity_relations import RelationStore
 from cloister.storage.stores.erasure import OldCounts, RetentionStore
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.filters import FilterStore
+from cloister.storage.stores.imported_rows import ImportedRows
+from cloister.storage.stores.indexing.derived_index_rows import EntityIndexStore, MemoryIndexStore
+from cloister.storage.stores.indexing.vectors import PoolVectors, VectorStore
+from cloister.storage.stores.items import ResponseStore
 from cloister.storage.stores.memories import MemoryStore, ProfileStore, StoredMemories
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.observations import ObservationStore
@@ -27,8 +30,8 @@ from cloister.storage.stores.pools import StoredPool
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 from cloister.storage.stores.turns import TurnStore
-from cloister.storage.stores.vectors import PoolVectors, VectorStore
 from support.isolation.derived_index_cases import WAITING
+from support.isolation.entry_cases import ENTRY_CASES, TENANT_ENTRY_CASES
 from support.isolation.erasure_cases import ERASING_CASES
 from support.isolation.filter_cases import ANYTHING
 from support.isolation.supersession_cases import facts
@@ -41,6 +44,7 @@ from support.isolation.twin_tenants import (
     Case,
     Home,
     World,
+    first_response,
     methods_of_stores,
     pools,
 )
@@ -59,6 +63,15 @@ CONFINED: dict[str, Case] = {
     "ArchivedRows.entities": Case(
         act=lambda t, h: [record.project_id for record in ArchivedRows(t, ArchiveTarget()).entities()],
         nothing=[GARDEN],
+    ),
+    "ArchivedRows.relations": Case(
+        act=lambda t, h: (
+            {record.subject_id for record in ArchivedRows(t, ArchiveTarget()).relations()} == {h.first.entity}
+        ),
+        nothing=True,
+    ),
+    "ImportedRows.names_to_relate": Case(
+        act=lambda t, h: ImportedRows(t).names_to_relate([h.second.entity]), nothing={}
     ),
     "ArchivedRows.replacements": Case(
         act=lambda t, h: (
@@ -101,6 +114,7 @@ CONFINED: dict[str, Case] = {
         act=lambda t, h: [stored.session for stored in MemoryStore(t).of_user("ann", limit=9, now=MOMENT)],
         nothing=["first"],
     ),
+    "ResponseStore.find": Case(act=lambda t, h: ResponseStore(t).find(first_response(h.second.session)), nothing=None),
     "EntityStore.get": Case(act=lambda t, h: EntityStore(t).get(h.second.entity), nothing=NotFound),
     "EntityGroupStore.name": Case(act=lambda t, h: EntityGroupStore(t).name(h.second.entity), nothing=NotFound),
     "SessionStore.reached_memories": Case(act=lambda t, h: SessionStore(t).reached_memories(h.cellar), nothing=0),
@@ -131,7 +145,10 @@ CONFINED: dict[str, Case] = {
         nothing=[OldCounts(sessions=0, messages=0, memories=0, observations=0)] * 2,
     ),
     # What erases a user or a tenant cannot even be made for a narrow reach.
-    **{name: Case(act=case.act, nothing=ValueError) for name, case in ERASING_CASES.items()},
+    **{
+        name: Case(act=case.act, nothing=ValueError)
+        for name, case in (ERASING_CASES | ENTRY_CASES | TENANT_ENTRY_CASES).items()
+    },
 }
 # A pool's rows are one pool's by construction; what is asked of them here is another pool's.
 ONE_POOL: dict[str, Callable[[StoredPool, Home], Any]] = {
@@ -233,7 +250,7 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
     ),
     "StoredEntities.found": lambda t, h: (
         [
-            list(StoredEntities(t, project, user, GENERATION).found([h.first.entity, h.second.entity]))
+            list(StoredEntities(t, project, user, GENERATION).found([h.first.entity, h.second.entity], MOMENT))
             for project, user in ((GARDEN, None), (h.cellar, "ann"), (h.cellar, "bob"), (h.cellar, None))
         ]
         == [[h.first.entity], [h.second.entity], [], []]
@@ -312,11 +329,12 @@ BY_FOUND_ID = {
     "ArchivedRows.memories",
     "ArchivedRows.observations",
     "ArchivedRows.mentions",
+    "ArchivedRows.responses",
     "ImportedRows.restore_project",
     "ImportedRows.remove_unused_default_project",
     "ImportedRows.has_default_project",
     "ImportedRows.add_session",
-    "ImportedRows.source_ids",
+    "ImportedRows.imported_words",
     "ImportedRows.set_updated_at",
     "ImportedRows.add_messages",
     "ImportedRows.note_messages",
@@ -328,6 +346,9 @@ BY_FOUND_ID = {
     "ImportedRows.add_observation",
     "ImportedRows.messages_to_mention",
     "ImportedRows.mentioned",
+    "ImportedRows.add_items",
+    "ImportedRows.add_response",
+    "ImportedRows.has_relation",
     "VectorStore.claim",
     "VectorStore.release",
     "VectorStore.waiting",

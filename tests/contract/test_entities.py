@@ -188,7 +188,7 @@ def test_iso_10_entities_of_a_private_project_are_divided_by_user(house: MemoryS
 
 
 def retag(house: MemorySetup, entity: EntityId, project: ProjectId, user: str | None = None) -> str:
-    return house.services.entities.retag(house.reach, entity, project, user_id=user).entity.name
+    return house.services.entities.retag(house.reach, entity, project, user_id=user, is_admin=True).entity.name
 
 
 def test_iso_6_retagging_is_explicit_and_merges_what_has_the_same_name(house: MemorySetup) -> None:

@@ -132,7 +132,7 @@ def test_an_entity_that_was_moved_into_the_users_part_goes_with_it(engine: Engin
     """Whoever mentions it: it is the user's now."""
     _, cellar = furnish(house)
     bobs = house.entities(cellar, "bob")[0]
-    house.services.entities.retag(house.reach, bobs.id, cellar, user_id="ann")
+    house.services.entities.retag(house.reach, bobs.id, cellar, user_id="ann", is_admin=True)
     preview = house.services.erase_user.preview(house.reach, "ann")
     assert preview == house.services.erase_user.erase(house.reach, "ann")
     assert "'ann'" not in repr(engine.dump(house.reach.tenant))

@@ -45,7 +45,7 @@ def preview(house: MemorySetup, project: ProjectId | None, *words: str) -> Previ
         ({}, ALL),
         ({"wanted_categories": ["Health"]}, ["The user is allergic to nuts."]),
         ({"unwanted_categories": ["place", "health"]}, ["The user loves tea."]),
-        ({"wanted_categories": ["health"], "unwanted_categories": ["health"]}, []),
+        ({"wanted_categories": ["health"], "unwanted_categories": ["place"]}, ["The user is allergic to nuts."]),
         ({"minimum_importance": 0.8}, ["The user lives in Rome.", "The user is allergic to nuts."]),
         ({"minimum_importance": 1}, []),
         ({"extraction_languages": ["de"]}, ["The user loves tea."]),  # too short to tell
@@ -103,6 +103,19 @@ def test_mem_15_settings_are_checked(house: MemorySetup, name: str, value: objec
     with pytest.raises((InvalidRequest, TooLarge), match=f"settings.{name}"):
         house.services.projects.change_project(house.reach, project, settings={name: value})
     assert house.services.projects.project(house.reach, project).settings == {}
+
+
+def test_mem_15_a_category_cannot_be_wanted_and_unwanted(house: MemorySetup) -> None:
+    """MEM-15: neither in one change nor in two; resetting one of them allows the other."""
+    change = house.services.projects.change_project
+    project = house.project()
+    with pytest.raises(InvalidRequest, match="take it out of one"):
+        change(house.reach, project, settings={"wanted_categories": ["health"], "unwanted_categories": ["Health"]})
+    change(house.reach, project, settings={"wanted_categories": ["health"]})
+    with pytest.raises(InvalidRequest, match="take it out of one"):
+        change(house.reach, project, settings={"unwanted_categories": ["health"]})
+    changed = change(house.reach, project, settings={"wanted_categories": None, "unwanted_categories": ["health"]})
+    assert changed.settings == {"unwanted_categories": ["health"]}
 
 
 def hostile(asked: Asked) -> Answer:

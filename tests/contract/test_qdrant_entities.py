@@ -15,8 +15,8 @@ from cloister.index.qdrant.search import Hit, QdrantProject
 from cloister.services.indexing import entities as index_entities
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import SearchTarget
-from cloister.storage.stores.derived_index_rows import EntityIndexStore, EntityWords
 from cloister.storage.stores.entities import StoredEntities
+from cloister.storage.stores.indexing.derived_index_rows import EntityIndexStore, EntityWords
 from support.setups.qdrant import EMBEDDER, ENTITY_COLLECTION, KINDS, QdrantSetup, open_house
 
 CELLO = "My neighbour Anna plays the cello."

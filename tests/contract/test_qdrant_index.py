@@ -11,7 +11,7 @@ from cloister.domain.conversation import Message
 from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, SessionId, message_id
 from cloister.index.interface import Point
 from cloister.index.qdrant.search import Hit, QdrantPool
-from cloister.storage.stores.index_rows import IndexStore
+from cloister.storage.stores.indexing.index_rows import IndexStore
 from support.setups.qdrant import COLLECTION, EMBEDDER, KINDS, MAY_2023, QdrantSetup, Reader, open_house
 
 SECRET = "The vault opens with the sunflower code"

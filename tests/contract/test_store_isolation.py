@@ -21,7 +21,7 @@ from cloister.domain.scope import PoolKey, Reach
 from cloister.domain.usage import Limits
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.changes import ChangeStore
-from cloister.storage.stores.index_rows import IndexStore
+from cloister.storage.stores.indexing.index_rows import IndexStore
 from cloister.storage.stores.keys import ApiKeyStore
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.pools import StoredPool
@@ -33,6 +33,7 @@ from support.isolation.archive_cases import ARCHIVE_CASES
 from support.isolation.derived_cases import DERIVED_CASES, claimed, forget_derived
 from support.isolation.derived_index_cases import DERIVED_INDEX_CASES
 from support.isolation.entity_group_cases import ENTITY_GROUP_CASES
+from support.isolation.entry_cases import ENTRY_CASES, TENANT_ENTRY_CASES
 from support.isolation.erasure_cases import ERASING_CASES, RETENTION_CASES
 from support.isolation.file_cases import FILE_CASES
 from support.isolation.filter_cases import FILTER_CASES
@@ -288,6 +289,8 @@ CASES: dict[str, Case] = {
     **ARCHIVE_CASES,
     **ITEM_CASES,
     **FILE_CASES,
+    **ENTRY_CASES,
+    **TENANT_ENTRY_CASES,
 }
 
 

@@ -120,7 +120,12 @@ def test_org_12_mem0_memories_become_memories_of_their_users(memory: Cloister, t
     assert memory.import_conversations(tmp_path / "mem0.json", None).added.memories == 1
     (kept,) = memory.user_memories("ann")
     assert (kept.content, kept.source, kept.valid_from) == ("Ann likes tea.", "imported", "2020-02-02T00:00:00Z")
-    assert memory.import_conversations(tmp_path / "mem0.json", None).added.memories == 0
+    assert memory.import_conversations(tmp_path / "mem0.json", None, user_id="ann").added.memories == 0
+    with pytest.raises(InvalidRequest, match=r"memories of 'ann'.*leave it out"):
+        memory.import_conversations(tmp_path / "mem0.json", None, user_id="zoe")
+    (tmp_path / "nobodys.json").write_text(json.dumps([{"memory": "Likes sun.", "created_at": "2020-02-02T00:00:00Z"}]))
+    assert memory.import_conversations(tmp_path / "nobodys.json", None, user_id="zoe").added.memories == 1
+    assert [kept.content for kept in memory.user_memories("zoe")] == ["Likes sun."]
 
 
 def test_org_12_what_is_skipped_is_counted_with_its_reason(memory: Cloister, tmp_path: Path) -> None:
@@ -131,6 +136,27 @@ def test_org_12_what_is_skipped_is_counted_with_its_reason(memory: Cloister, tmp
     assert imported.added.sessions == 1 and sum(imported.skipped.values()) == 2
     with pytest.raises(NotFound):
         memory.import_conversations(tmp_path / "c.json", "proj_0000000000000001")
+
+
+def test_org_12_different_logs_of_the_same_name_are_both_stored(memory: Cloister, tmp_path: Path) -> None:
+    """ORG-12: what tells them apart is what they say, also through a server."""
+    files: list[Path] = []
+    for folder, words in (("d1", "I have a cat."), ("d2", "I have a dog.")):
+        (tmp_path / folder).mkdir()
+        files.append(tmp_path / folder / "chat.jsonl")
+        files[-1].write_text(json.dumps({"role": "user", "content": words}) + "\n")
+    remark, undated = (
+        "conversations that have the id of another one here, stored under an id of their own",
+        "messages of conversations without any time, which get that of the last change of the file",
+    )
+    assert memory.preview_import(files[0]).remarks == {undated: 1}
+    assert memory.import_conversations(files[0], None, user_id="zoe").remarks == {undated: 1}
+    second = memory.import_conversations(files[1], None, user_id="zoe")
+    assert second.added.messages == 1 and second.remarks == {undated: 1, remark: 1}
+    said = [memory.messages(session.external_id)[0].content for session in memory.sessions(user_id="zoe")]
+    assert sorted(said) == ["I have a cat.", "I have a dog."]
+    for file in files:
+        assert memory.import_conversations(file, None, user_id="zoe").added.messages == 0
 
 
 def test_org_11_a_key_without_admin_cannot_import(source: Path, tmp_path: Path) -> None:
@@ -176,3 +202,14 @@ def test_org_11_the_command_line_exports_and_imports(source: Path, tmp_path: Pat
     assert "--project" in run("import", str(log), code=1)
     assert "Skipped 1 because it is not a JSON object." in run("import", str(log), "--project", "none", "--user", "ann")
     assert "chatgpt, claude" in run("import", str(log), "--project", "none", "--format", "word", code=1)
+    log.write_text('{"role": "user", "content": "I live in Rome.", "createdAt": "05/01/2019"}')
+    doubtful = " ".join(run("import", str(log), "--project", "none", "--user", "ann").split())
+    assert doubtful.startswith("Imported nothing. Skipped 1 because its time cannot be read")
+    log.write_text('{"role": "user", "content": "I live in Rome."}')
+    assert "messages of conversations without any time" in " ".join(run("import", str(log), "--preview").split())
+    log.write_text('{"uuid": "k", "chat_messages": []}')
+    for options in (("--preview",), ("--project", "none")):
+        refused = " ".join(run("import", str(log), "--format", "mem0", *options, code=1).split())
+        assert "memories with `memory`" in refused and "the format claude" in refused
+    log.write_text('{"a": 1}')
+    assert "has nothing of the format mem0" in run("import", str(log), "--format", "mem0", "--project", "none", code=1)

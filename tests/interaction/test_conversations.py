@@ -43,6 +43,22 @@ def test_current_conversation_and_relevant_history_never_overlap_and_chat_histor
     assert len(context.chat_history) == 60
 
 
+def test_ctx_8_what_was_said_before_a_long_message_is_found(memory: Cloister) -> None:
+    """CTX-5, CTX-8: a recent message that does not fit does not hide those before it, and is not recalled for itself."""
+    memory.create_session("now")
+    key = "The quartz drawer key is under the fern."
+    long = f"{'We talked about the weather for a while. ' * 360}Where is the quartz drawer key?"
+    for said in (key, "The gate squeaks.", long):
+        memory.record("now", "user", said)
+    found = memory.context("now", "Where is the quartz drawer key?", budget_tokens=1_500)
+    assert key in contents(found.relevant_history)
+    assert found.tokens <= 1_500
+    assert len(found.chat_history) + found.omitted["current_conversation"] == 3
+    asked = memory.context("now", budget_tokens=1_500)
+    assert key in contents(asked.relevant_history)
+    assert long[:40] not in str(asked.chat_history)
+
+
 def test_a_budget_is_kept_current_conversation_first_and_what_is_left_out_is_said(memory: Cloister) -> None:
     """CTX-5"""
     memory.create_session("past")

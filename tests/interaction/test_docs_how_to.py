@@ -6,6 +6,8 @@ scores and addresses are compared by their kind, and one that a page uses again 
 line of the server's log. The `python` blocks of a page are one program, and a `text` block is what the one above it prints.
 """
 
+import asyncio
+import gc
 import io
 import json
 import os
@@ -14,8 +16,10 @@ import shlex
 import shutil
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, chdir, redirect_stdout
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, chdir, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,9 +27,10 @@ from unittest.mock import patch
 
 import pytest
 from anthropic import Anthropic
-from openai import OpenAI
+from openai import AsyncOpenAI, OpenAI
 from typer.testing import CliRunner
 
+from cloister import Cloister
 from cloister.interfaces.cli.main import app
 from cloister.settings import VARIABLES
 from support.servers.fake_endpoint import Answer, completed, fake_endpoint
@@ -72,6 +77,8 @@ class Reader:
     running: ExitStack = field(default_factory=ExitStack)
     server: ServerProcess | None = None
     names: dict[str, Any] = field(default_factory=dict[str, Any])
+    # Other tests leave an event loop that runs in the main thread, where the program could then start none.
+    thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1))
 
     def read(self, page: str) -> None:
         printed = ""
@@ -99,13 +106,24 @@ class Reader:
         """What the next part of the page's program prints, with what was exported."""
         printed = io.StringIO()
         with patch.dict(os.environ, self.exported()), redirect_stdout(printed):
-            exec(self.meant(block), self.names)
+            self.thread.submit(exec, self.meant(block), self.names).result()
         return printed.getvalue()
 
     def leave(self) -> None:
+        """Close what the program opened and would have closed by its end."""
+        self.thread.submit(self._leave).result()
+        self.thread.shutdown()
+
+    def _leave(self) -> None:
         for value in self.names.values():
-            if isinstance(value, OpenAI | Anthropic):
+            if isinstance(value, (OpenAI, Anthropic, Cloister)):
                 value.close()
+        with suppress(RuntimeError), warnings.catch_warnings(action="ignore"):
+            loop = asyncio.get_event_loop()
+            for opened in [each for each in gc.get_objects() if isinstance(each, AsyncOpenAI) and not each.is_closed()]:
+                loop.run_until_complete(opened.close())
+            loop.run_until_complete(loop.shutdown_asyncgens())
+            loop.close()
 
     def exported(self) -> dict[str, str]:
         told = (entry.partition("=") for entry in self.in_shell("env -0").split("\0"))
@@ -203,8 +221,10 @@ def reader(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Reader]:
         pytest.skip("no curl here")
     reader = Reader(place=tmp_path, database=lambda: postgres_address(request.getfixturevalue("empty_postgres")))
     with reader.running:
-        yield reader
-        reader.leave()
+        try:
+            yield reader
+        finally:
+            reader.leave()
 
 
 def test_every_command_of_the_http_page_prints_what_it_shows(reader: Reader) -> None:
@@ -253,6 +273,11 @@ def test_every_command_of_the_archives_page_prints_what_it_shows(reader: Reader)
     reader.read((HOW_TO / "archives.md").read_text("utf-8"))
 
 
+def test_every_part_of_the_langgraph_page_prints_what_it_shows(reader: Reader) -> None:
+    """DOOR-4"""
+    reader.read((HOW_TO / "langgraph.md").read_text("utf-8"))
+
+
 def test_every_command_of_the_workers_page_prints_what_it_shows(reader: Reader) -> None:
     reader.read((HOW_TO / "workers.md").read_text("utf-8"))
 
@@ -286,6 +311,7 @@ def test_every_block_of_a_page_is_run_or_known_to_be_only_shown(page: Path) -> N
         "embedders.md": {"console"},
         # Every configuration in it is tried by `tests/mcp_server/test_documents.py`.
         "mcp.md": {"console", "json", "toml", "markdown"},
+        "langgraph.md": {"console", "python", "text"},
     }
     # What installs and configures a whole machine. Its variables, its commands and its backup are looked at below.
     only_shown = {"deploy.md": {"console", "ini", "nginx"}, "workers.md": {"ini"}}

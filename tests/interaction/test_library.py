@@ -57,7 +57,7 @@ def test_the_backends_have_every_method_of_their_protocol_with_the_same_signatur
     methods = {name for name in vars(Backend) if not name.startswith("_")}
     assert methods <= PUBLIC
     for backend in (EmbeddedBackend, RemoteBackend):
-        assert {name for name in vars(backend) if not name.startswith("_")} == methods
+        assert {name for name in dir(backend) if not name.startswith("_")} == methods
         for name in methods:
             taken, wanted = (list(inspect.signature(getattr(kind, name)).parameters) for kind in (backend, Backend))
             assert taken == wanted, (backend, name)

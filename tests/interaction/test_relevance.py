@@ -127,7 +127,14 @@ def test_a_project_sets_its_floor_and_the_length_of_its_history(memory: Cloister
     memory.update_project(project, settings={"min_relevance": 1})
     assert memory.context("asks", QUESTION).relevant_history == ()
     assert memory.search(QUESTION, project_id=project) == []
-    for setting in ({"min_relevance": None}, {"min_relevance": "0.5"}, {"min_relevance": 2}, {"history_tokens": -1}):
+    for setting in ({"min_relevance": "0.5"}, {"min_relevance": 2}, {"history_tokens": -1}):
         with pytest.raises(InvalidRequest, match=next(iter(setting))):
             memory.update_project(project, settings=setting)
     assert memory.project(project).settings["min_relevance"] == 1
+    every = dict.fromkeys(("observation_scope", "context_sources", "pending_message_count", "wanted_categories"))
+    more = dict.fromkeys(
+        ("unwanted_categories", "minimum_importance", "extraction_languages", "model", "retention_days")
+    )
+    reset = {**every, **more, "min_relevance": None, "history_tokens": None, "system_prompt": None}
+    assert memory.update_project(project, settings={**reset, "extraction_instructions": None}).settings == {}
+    assert memory.context("asks", QUESTION).relevant_history != ()

@@ -138,6 +138,39 @@ def test_a_body_that_is_no_message_is_refused(tenant: Tenant, body: bytes, statu
     assert tenant.admin.post("/mcp", PING, headers=ACCEPT).status_code == 200
 
 
+@pytest.mark.parametrize("id", [1.5, 1.0, None, True, [], {}])
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+def test_a_request_whose_id_is_no_string_or_integer_is_refused(
+    sqlite_service: Server, id: object, version: str
+) -> None:
+    """DOOR-1: as JSON-RPC says, instead of taking it for a notification; and nothing is stored."""
+    tenant = sqlite_service.new_tenant()
+    params = {"name": "remember", "arguments": {"contents": ["The bike is green."]}}
+    call = {"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}
+    answer = tenant.admin.post("/mcp", call, headers={**ACCEPT, "MCP-Protocol-Version": version})
+    assert (answer.status_code, answer.json()["error"]["code"], answer.json()["id"]) == (400, -32600, None)
+    assert tenant.admin.everything("/v1/sessions") == []
+    assert tenant.admin.post("/mcp", {**PING, "id": "x"}, headers=ACCEPT).json()["id"] == "x"
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [
+        ("text/plain", 415),
+        ("", 415),
+        ("application/jsonp", 415),
+        ("application/json, text/plain", 415),
+        ("Application/JSON; charset=utf-8", 200),
+    ],
+)
+def test_a_body_of_another_type_is_refused_in_json(sqlite_service: Server, given: str, status: int) -> None:
+    """DOOR-1: every answer is one JSON document."""
+    tenant = sqlite_service.new_tenant()
+    answer = tenant.admin.request("POST", "/mcp", content=json.dumps(PING), headers={**ACCEPT, "Content-Type": given})
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/json")
+    assert "result" in answer.json() if status == 200 else answer.json()["error"]["data"]["status"] == status
+
+
 def test_a_scope_that_is_named_twice_is_refused(tenant: Tenant) -> None:
     """A proxy before this server may have read the other one."""
     for name in ("X-User-ID", "X-Session-ID", "X-Project-ID", "Authorization"):

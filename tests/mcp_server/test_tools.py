@@ -234,6 +234,19 @@ def test_answers_are_short_however_much_is_remembered(tenant: Tenant) -> None:
         assert [each.partition(":")[0] for each in listed] == [each.partition(":")[0] for each in facts]
 
 
+def test_ctx_8_a_long_message_does_not_hide_what_was_said_before_it(sqlite_service: Server) -> None:
+    """CTX-8: it comes shortened or not at all, and the answer says that something is left out."""
+    tenant = sqlite_service.new_tenant()
+    with over_http(tenant.address, tenant.key) as connected:
+        connected.call("record_exchange", user_message="The quartz drawer key is under the fern.", ai_response="I see.")
+        connected.call("record_exchange", user_message="Tell me more. " * 1_070, ai_response="Well.")
+        for budget in (1_500, 3_000):
+            answer = connected.call("get_context", query="Where is the quartz drawer key?", budget_tokens=budget)
+            assert "under the fern" in answer["context"] and answer["context"].count("Tell me more") < 100
+        greeting = connected.call("get_context", query="Hello!")
+        assert "they do not fit into budget_tokens: 3." in greeting["context"] and greeting["left_out"] == 3
+
+
 def test_exchanges_become_memories_without_a_server(tmp_path: Path) -> None:
     """DOOR-1, MEM-3: the process that a client starts extracts too."""
     with over_stdio("--data", str(tmp_path / "data")) as connected:

@@ -186,7 +186,7 @@ def test_a_shared_project_is_recalled_by_all_its_members_and_changed_by_each_alo
         stored = hers.call("remember", contents=["Zorvath keeps the safe."])
         (memory,) = stored["remembered"]
         assert "Zorvath" in his.call("get_context", query="Who keeps the safe?")["context"]
-        assert his.call("fetch", id=memory["id"])["text"] == "Zorvath keeps the safe."
+        assert his.call("fetch", id=memory["id"])["text"] == 'user "ada": Zorvath keeps the safe.'
         assert his.refusal("forget", memory_id=memory["id"]).startswith("not_found")
         assert his.error(f"cloister://sessions/{stored['scope']['session']}").code == -32602
         hers.call("forget", memory_id=memory["id"])

@@ -11,15 +11,18 @@ import openai
 import pytest
 from agents import (
     Agent,
+    ModelSettings,
+    OpenAIChatCompletionsModel,
     OpenAIConversationsSession,
     OpenAIResponsesModel,
+    RunConfig,
     Runner,
     SessionSettings,
     function_tool,
     set_tracing_disabled,
 )
 
-from cloister import AsyncCloister, Cloister, Conflict
+from cloister import AsyncCloister, Cloister, Conflict, InvalidRequest, TooLarge
 from cloister.integrations.openai_agents import CloisterSession
 from support.clients.openai_client import Front, said_in
 from support.databases.engines import Engine
@@ -54,6 +57,10 @@ def agent_of(client: openai.AsyncOpenAI) -> Agent[Any]:
     return Agent[Any](name="Ferryman", instructions="Be kind.", tools=[weather], model=model)
 
 
+def naming(conversation: str) -> RunConfig:
+    return RunConfig(model_settings=ModelSettings(extra_headers={"X-Session-ID": conversation}))
+
+
 async def run(agent: Agent[Any], words: str, **named: Any) -> str:
     return (await Runner.run(agent, words, **named)).final_output
 
@@ -83,16 +90,18 @@ def with_client(front: Front, tenant: Tenant, work: Callable[[openai.AsyncOpenAI
 
 @pytest.mark.parametrize("run", WAYS)
 def test_a_runner_with_a_conversations_session_is_recorded_once(front: Front, run: Run) -> None:
-    """The SDK adds items to the conversation and sends them again as input, without naming it: they are stored once."""
+    """The SDK adds items to the conversation and sends them again as input: if the run names it, they are stored once."""
     tenant = front.tenant()
 
     async def work(client: openai.AsyncOpenAI) -> None:
-        session = OpenAIConversationsSession(openai_client=client)
+        conversation = await client.conversations.create()
+        session = OpenAIConversationsSession(conversation_id=conversation.id, openai_client=client)
+        named: Any = {"session": session, "run_config": naming(conversation.id)}
         agent = agent_of(client)
         front.model.answers(tool_call(), completion("Sunny."))
-        assert await run(agent, FIRST, session=session) == "Sunny."
+        assert await run(agent, FIRST, **named) == "Sunny."
         front.model.answers(completion("At ten past."))
-        assert await run(agent, SECOND, session=session) == "At ten past."
+        assert await run(agent, SECOND, **named) == "At ten past."
         items = await session.get_items()
         assert [item.get("type") for item in items] == [
             "message",
@@ -122,26 +131,46 @@ def test_a_runner_with_a_conversations_session_is_recorded_once(front: Front, ru
 @pytest.mark.filterwarnings(
     "ignore:asynchronous generator:ResourceWarning"
 )  # the SDK's own, of a loop that it uses twice
-@pytest.mark.parametrize("ours", [False, True], ids=["conversations", "cloister"])
-def test_a_runner_run_synchronously_is_recorded_once(front: Front, ours: bool) -> None:
+@pytest.mark.parametrize("model", [OpenAIResponsesModel, OpenAIChatCompletionsModel])
+def test_iso_10_a_run_recalls_and_records_for_its_own_user_and_project(front: Front, model: Any) -> None:
+    """The program of the documentation, for two users and two projects, with a key that reaches all of them: each recalls only its
+    own words, and every exchange is recorded once (ISO-4)."""
     tenant = front.tenant()
+    beta = tenant.admin.post("/org/projects", {"name": "Beta"}).json()["project_id"]
 
-    def main() -> str:
+    def main() -> None:
         loop = asyncio.new_event_loop()
         asyncio.set_event_loop(loop)
         client = openai.AsyncOpenAI(base_url=f"{front.server.address}/v1", api_key=tenant.key)
+        agent = Agent[Any](name="Ferryman", model=model("m", client))
         with Cloister(front.server.address, key=tenant.key) as memory:
-            session: Any = CloisterSession("s", memory) if ours else OpenAIConversationsSession(openai_client=client)
-            for words in (FIRST, SECOND):
-                assert Runner.run_sync(agent_of(client), words, session=session).final_output == "Understood."
-            loop.run_until_complete(client.close())
+
+            def ask(name: str, words: str, **scope: Any) -> str:
+                session = CloisterSession(name, memory, **scope)
+                Runner.run_sync(agent, words, session=session, run_config=session.run_config())
+                return front.system
+
+            ask("ann-1", "My locker code is 6060-ANN.", user_id="ann")
+            ask("beta-1", "The locker code of the merger is 7070-BETA.", project_id=beta)
+            asked = "What is the locker code?"
+            assert "6060-ANN" in ask("ann-2", asked, user_id="ann")
+            others: dict[str, dict[str, Any]] = {
+                "bob-1": {"user_id": "bob"},
+                "nobody": {},
+                "beta-ann": {"project_id": beta},
+            }
+            for name, scope in others.items():
+                recalled = ask(name, asked, **scope)
+                assert "6060-ANN" not in recalled
+                assert ("7070-BETA" in recalled) is (name == "beta-ann")
+        loop.run_until_complete(client.close())
         loop.close()
-        return session.session_id
 
     with ThreadPoolExecutor(1) as executor:
-        name = executor.submit(main).result(60)
-    assert [words for _, words in said_in(tenant, name)] == [FIRST, "Understood.", SECOND, "Understood."]
-    assert len(tenant.admin.everything("/v1/sessions")) == 1
+        executor.submit(main).result(60)
+    found = {one["external_id"]: one for one in tenant.admin.everything("/v1/sessions")}
+    assert set(found) == {"ann-1", "ann-2", "beta-1", "bob-1", "nobody", "beta-ann"}
+    assert {one["message_count"] for one in found.values()} == {2}
 
 
 @pytest.mark.parametrize("run", WAYS)
@@ -180,11 +209,11 @@ def test_a_runner_with_a_cloister_session_is_recorded_once(front: Front, run: Ru
 
     async def work(client: openai.AsyncOpenAI) -> None:
         session = CloisterSession("ferries", AsyncCloister(cloister=memory) if remote else memory)
-        agent = agent_of(client)
+        agent, named = agent_of(client), session.run_config()
         front.model.answers(tool_call(), completion("Sunny."))
-        assert await run(agent, FIRST, session=session) == "Sunny."
+        assert await run(agent, FIRST, session=session, run_config=named) == "Sunny."
         front.model.answers(completion("At ten past."))
-        assert await run(agent, SECOND, session=session) == "At ten past."
+        assert await run(agent, SECOND, session=session, run_config=named) == "At ten past."
         assert said_in(tenant, "ferries") == [
             ("user", FIRST),
             ("assistant", "Sunny."),
@@ -219,15 +248,65 @@ def test_the_context_of_a_run_says_whose_session_it_is(front: Front) -> None:
     async def work(client: openai.AsyncOpenAI) -> None:
         agent = agent_of(client)
         for name in ("ada", "bob"):
-            await Runner.run(agent, f"I am {name}.", session=session, context=Traveller(name))
+            who = Traveller(name)
+            named = session.run_config(context=who)
+            await Runner.run(agent, f"I am {name}.", session=session, context=who, run_config=named)
         found = {one["external_id"]: one["user_id"] for one in tenant.admin.everything("/v1/sessions")}
-        assert {name: found.get(f"trips of {name}") for name in ("ada", "bob")} == {"ada": "ada", "bob": "bob"}
+        assert found == {"trips of ada": "ada", "trips of bob": "bob"}
         assert said_in(tenant, "trips of ada")[0] == ("user", "I am ada.")
-        thief = CloisterSession("trips of ada", memory, user_id="bob")
-        with pytest.raises(Conflict):
-            await thief.get_items()
+        of_ada = session.run_config(context=Traveller("ada"))
+        with pytest.raises(Conflict, match="another context"):
+            await Runner.run(agent, "Who am I?", session=session, context=Traveller("bob"), run_config=of_ada)
+        with pytest.raises(InvalidRequest):
+            session.run_config()
 
     with_client(front, tenant, work)
+
+
+def test_a_session_of_another_user_or_project_is_refused_and_unchanged(front: Front) -> None:
+    """ISO-10, ISO-4: as in a chat, whichever method of the session is called."""
+    tenant = front.tenant()
+    beta = tenant.admin.post("/org/projects", {"name": "Beta"}).json()["project_id"]
+    assert front.server.services is not None
+    memory = Cloister(services=front.server.services, tenant=tenant.tenant_id)
+    memory.create_session("api-1", user_id="ann")
+    memory.record("api-1", "user", FIRST)
+
+    async def main() -> None:
+        others: list[dict[str, Any]] = [
+            {"user_id": "bob"},
+            {"user_id": "ann", "project_id": beta},
+            {"project_id": None},
+        ]
+        for scope in others:
+            session = CloisterSession("api-1", memory, **scope)
+            for call in (session.get_items, session.pop_item, session.clear_session):
+                with pytest.raises(Conflict):
+                    await call()
+            with pytest.raises(Conflict):
+                await session.add_items([{"role": "user", "content": SECOND}])
+
+    asyncio.run(main())
+    assert said_in(tenant, "api-1") == [("user", FIRST)]
+
+
+@pytest.mark.parametrize(("name", "error"), [("", InvalidRequest), ("n" * 300, TooLarge), (None, InvalidRequest)])
+def test_a_session_that_cannot_exist_is_refused_at_once(engine: Engine, name: Any, error: type[Exception]) -> None:
+    with pytest.raises(error, match="session_id"):
+        CloisterSession(name, Cloister(services=engine.services()))
+    nothing: Any = None
+    with pytest.raises(TypeError, match="must be a Cloister or an AsyncCloister, not None"):
+        CloisterSession("s", nothing)
+
+
+def test_a_request_that_names_no_session_is_never_added_to_one_with_the_same_words(front: Front) -> None:
+    """A conversation that waits for its reply is not found by its words."""
+    tenant = front.tenant()
+    client = front.client(tenant.key)
+    waiting = client.conversations.create(items=[{"type": "message", "role": "user", "content": FIRST}])
+    client.responses.create(model="m", input=FIRST)
+    assert said_in(tenant, waiting.id) == [("user", FIRST)]
+    assert len(tenant.admin.everything("/v1/sessions")) == 2
 
 
 ITEMS: list[Any] = [

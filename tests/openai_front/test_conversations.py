@@ -249,3 +249,33 @@ def test_fields_that_name_different_users_are_refused(front: Front, named: Any, 
         front.client(tenant.key, "first").chat.completions.create(model="m", messages=[user(BOAT)], **named)
     assert refused.value.param == field
     assert tenant.admin.get("/v1/sessions/first").status_code == 404
+
+
+def test_a_completion_that_is_not_stored_recalls_and_records_nothing(front: Front) -> None:
+    tenant = front.tenant()
+    front.client(tenant.key, "monday").chat.completions.create(model="m", messages=[user("Our boat is Albatross.")])
+    for session in ("monday", "tuesday", None):
+        client = front.client(tenant.key, session)
+        reply = client.chat.completions.create(model="m", messages=[user("What is our boat?")], store=False)
+        assert words(reply) == "Understood." and "Albatross" in front.system
+    assert len(said_in(tenant, "monday")) == 2
+    assert len(tenant.admin.everything("/v1/sessions")) == 1
+
+
+def test_the_metadata_may_name_the_project(front: Front) -> None:
+    """ISO-4: as the header does. An existing session of another project is refused, and so are two projects in one request."""
+    tenant = front.tenant()
+    garden, kitchen = tenant.new_project("Garden"), tenant.new_project("Kitchen")
+    create: Any = front.client(tenant.key, "roses").chat.completions.create
+    asked: Any = {"model": "m", "messages": [user("Hello there.")]}
+    create(**asked, metadata={"project_id": garden})
+    assert tenant.admin.get("/v1/sessions/roses").json()["project_id"] == garden
+    with pytest.raises(openai.ConflictError):
+        create(**asked, metadata={"project_id": kitchen})
+    with pytest.raises(openai.UnprocessableEntityError):
+        create(**asked, metadata={"project_id": kitchen}, extra_headers={"X-Project-ID": garden})
+    response = front.client(tenant.key).responses.with_raw_response.create(
+        model="m", input="Hello there.", metadata={"project_id": kitchen}
+    )
+    made = tenant.admin.get(f"/v1/sessions/{response.headers['x-session-id']}").json()
+    assert made["project_id"] == kitchen

@@ -98,6 +98,49 @@ def test_what_failed_is_never_recalled_nor_shown_again(front: Front, tenant: Ten
     assert "It hangs in the hall." in front.system
 
 
+@pytest.mark.parametrize("answer", [refusal(500, "out of memory"), BROKEN], ids=["failed", "broken off"])
+def test_a_request_without_a_session_that_fails_leaves_nothing_behind(
+    front: Front, tenant: Tenant, answer: Answer
+) -> None:
+    """However often the client asks again."""
+    front.model.answers(answer)
+    client = front.client(tenant.key).with_options(max_retries=1)
+    ask: Any = client.chat.completions.create, {"messages": HELLO}
+    respond: Any = client.responses.create, {"input": HELLO[0]["content"]}
+    for create, asked in (ask, respond):
+        with pytest.raises(openai.InternalServerError) as failed:
+            create(model="m", **asked)
+        assert "x-session-id" not in failed.value.response.headers
+    eventually(lambda: tenant.admin.everything("/v1/sessions") == [])
+
+
+def test_a_response_that_its_client_stopped_is_cancelled(front: Front, tenant: Tenant) -> None:
+    """It was not cut off at its limit."""
+    left = threading.Event()
+    pauses = iter([lambda: None, lambda: left.wait(30)])
+    front.model.answers(Answer(headers=BROKEN.headers, pieces=BROKEN.pieces, pause=lambda: next(pauses)()))
+    client = front.client(tenant.key, "here")
+    following: Any = client.responses.create(model="m", input="Tell me of the lamp.", stream=True)
+    begun = next(following).response.id
+    following.close()
+    eventually(lambda: statuses_in(tenant, "here") == [("user", "completed"), ("assistant", "partial")])
+    left.set()
+    response = client.responses.retrieve(begun)
+    assert (response.status, response.incomplete_details) == ("cancelled", None)
+
+
+def test_a_session_keeps_one_failed_reply_to_a_question_that_is_asked_again(front: Front, tenant: Tenant) -> None:
+    front.model.answers(refusal(500, "out of memory"))
+    client = front.client(tenant.key, "here").with_options(max_retries=1)
+    for _ in range(2):
+        with pytest.raises(openai.InternalServerError):
+            client.chat.completions.create(model="m", messages=HELLO)
+    assert statuses_in(tenant, "here") == [("user", "completed"), ("assistant", "failed")]
+    front.model.answers(completion("It hangs in the hall."))
+    client.chat.completions.create(model="m", messages=HELLO)
+    assert statuses_in(tenant, "here") == [("user", "completed"), ("assistant", "completed")]
+
+
 def test_a_reply_cut_at_its_limit_is_what_the_model_said(front: Front, tenant: Tenant) -> None:
     front.model.answers(completion("The lamp", "length"))
     reply = front.client(tenant.key, "here").chat.completions.create(model="m", messages=HELLO, max_tokens=2)

@@ -158,6 +158,8 @@ def test_an_item_is_deleted_and_a_message_with_what_follows_it(front: Front) -> 
         ({"items": [{"role": "user"}, {}]}, "items[1].type"),
         ({"items": [{"role": "user", "content": 7}]}, "items[0].content"),
         ({"items": [{"role": 7, "content": "x"}]}, "items[0].role"),
+        ({"items": [{"type": "item_reference", "id": "msg_0000000000000001"}]}, "items[0].type"),
+        ({"items": [{**SAID, "status": "bogus"}]}, "items[0].status"),
         ({"items": [SAID], "project_id": "proj_0123456789abcdef"}, "project_id"),
         ({"items": [{"type": "x", "data": "x" * 262_144}]}, "items[0].item"),
         ({"items": [{"type": "x", "a": [[[[[[0]]]]]]}, {"type": "x y"}]}, "items[1].type"),
@@ -170,6 +172,18 @@ def test_items_that_are_none_are_refused_and_nothing_is_stored(front: Front, bod
     assert answer.status_code in (413, 422), answer.text
     assert answer.json()["error"]["param"] == param
     assert listed(front.client(tenant.key), conversation.id) == []
+
+
+def test_a_new_conversation_has_the_id_and_the_project_that_its_request_names(front: Front) -> None:
+    tenant = front.tenant()
+    garden = tenant.new_project("Garden")
+    by_metadata = {"metadata": {"session_id": "roses", "project_id": garden, "user_id": "ann"}}
+    made = tenant.admin.made("/v1/conversations", by_metadata)
+    found = tenant.admin.get("/v1/sessions/roses").json()
+    assert (made["id"], found["project_id"], found["user_id"]) == ("roses", garden, "ann")
+    assert front.client(tenant.key, "tulips").conversations.create().id == "tulips"
+    again = tenant.admin.post("/v1/conversations", by_metadata)
+    assert again.status_code == 409 and again.json()["error"]["code"] == "conflict"
 
 
 def call_with(arguments: str) -> Any:

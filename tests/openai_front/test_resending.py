@@ -143,8 +143,20 @@ def test_saying_the_same_again_is_saying_it_again(front: Front, tenant: Tenant) 
     assert said_in(tenant, "boat") == stored(*[("yes", "Understood.")] * 3)
 
 
+def test_what_was_cleared_is_not_recorded_again_from_the_clients_history(front: Front, tenant: Tenant) -> None:
+    """MEM-9: as a message that was deleted by itself; what is said after that is recorded."""
+    client = front.client(tenant.key, "boat")
+    history: list[Any] = []
+    for turn in TURNS[:2]:
+        converse(front, client, history, *turn)
+    assert tenant.admin.post("/v1/sessions/boat/clear").status_code == 200
+    for turn in TURNS[2:]:
+        converse(front, client, history, *turn)
+    assert said_in(tenant, "boat") == stored(*TURNS[2:])
+
+
 def test_what_was_forgotten_comes_back_only_if_the_client_says_it_again(front: Front, tenant: Tenant) -> None:
-    """A cleared session is empty: what a client still holds is new to it."""
+    """A cleared session is empty."""
     client = front.client(tenant.key, "boat")
     history: list[Any] = []
     converse(front, client, history, *TURNS[0])

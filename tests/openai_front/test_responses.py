@@ -191,8 +191,8 @@ def test_without_store_a_session_that_does_not_exist_is_not_created(front: Front
     assert tenant.admin.everything("/v1/sessions") == []
 
 
-def test_a_deleted_response_forgets_what_was_said_unless_a_conversation_was_named(front: Front) -> None:
-    """MEM-9."""
+def test_a_deleted_response_forgets_what_was_said_unless_it_named_a_conversation(front: Front) -> None:
+    """MEM-9: each request by itself, also if one before it named a conversation, which stays."""
     tenant = front.tenant()
     client = front.client(tenant.key)
     session, alone = session_of(front, client, input=FERRY)
@@ -205,7 +205,39 @@ def test_a_deleted_response_forgets_what_was_said_unless_a_conversation_was_name
         client.responses.delete(each.id)
         with pytest.raises(openai.NotFoundError):
             client.responses.retrieve(each.id)
+    assert said_in(tenant, conversation.id) == [("user", FERRY), ("assistant", "Understood.")]
+    client.responses.create(model="m", input="When?", conversation=conversation.id)
     assert len(said_in(tenant, conversation.id)) == 4
+
+
+def test_iso_12_a_response_shows_nothing_of_its_request_once_its_session_has_moved(front: Front) -> None:
+    tenant = front.tenant()
+    garden = tenant.new_project("Garden")
+    client = front.client(tenant.key)
+    session, response = session_of(
+        front, client, input=FERRY, instructions="Say 6060.", metadata={"app": "6060"}, tools=[WEATHER]
+    )
+    tenant.admin.patch(f"/v1/sessions/{session}", {"project_id": garden})
+    again = client.responses.retrieve(response.id)
+    assert (again.instructions, again.metadata, again.tools) == (None, {}, [])
+    assert again.output_text == "Understood."
+
+
+def test_a_deleted_response_takes_the_tool_outputs_of_its_request_with_it(front: Front) -> None:
+    """MEM-9."""
+    tenant = front.tenant()
+    client = front.client(tenant.key)
+    front.model.answers(tool_call(), tool_call(), completion("Sunny."))
+    session, first = session_of(front, client, input="The weather in Graz?", tools=[WEATHER])
+    output: Any = {"type": "function_call_output", "call_id": "call_7", "output": "sunny 6060"}
+    for _ in range(2):
+        _, again = session_of(front, client, input=[output], previous_response_id=first.id, tools=[WEATHER])
+        assert "6060" in str(client.conversations.items.list(session).data)
+        client.responses.delete(again.id)
+        kinds = [item.type for item in client.conversations.items.list(session, order="asc")]
+        assert kinds == ["message", "function_call"]
+    client.responses.delete(first.id)
+    assert tenant.admin.everything("/v1/sessions") == []
 
 
 def test_the_options_of_a_response_get_their_names_of_a_chat_completion(front: Front) -> None:
@@ -298,3 +330,28 @@ def test_an_unknown_route_answers_in_openais_format_and_says_what_is_supported(f
     assert "error" not in front.tenant().admin.get("/v1/sessions/a/b/c").json(), (
         "Cloister's own routes keep their format"
     )
+
+
+def test_an_archive_has_the_conversation_with_its_calls_and_responses(front: Front) -> None:
+    """ORG-11, DOOR-2: after the session was deleted, an import brings back what the client was answered, under the same ids."""
+    tenant = front.tenant()
+    client = front.client(tenant.key)
+    front.model.answers(tool_call(says="I look."), completion("Sunny."))
+    session, asked = session_of(front, client, input="What is the weather in Graz?", tools=[WEATHER])
+    output: Any = {"type": "function_call_output", "call_id": "call_7", "output": "Sunny."}
+    _, answered = session_of(front, client, input=[output], previous_response_id=asked.id)
+    responses: Any = client.responses
+
+    def all_shown() -> list[Any]:
+        items = [item.to_dict() for item in client.conversations.items.list(session)]
+        return [*items, *(responses.retrieve(each.id).to_dict() for each in (asked, answered))]
+
+    shown = all_shown()
+    archive = tenant.admin.request("GET", "/v1/export").content
+    client.conversations.delete(session)
+    with pytest.raises(openai.NotFoundError):
+        responses.retrieve(answered.id)
+    lines = {"Content-Type": "application/x-ndjson"}
+    assert tenant.admin.request("POST", "/v1/import", content=archive, headers=lines).status_code == 200
+    assert all_shown() == shown
+    assert tenant.admin.request("GET", "/v1/export").content == archive

@@ -41,6 +41,8 @@ def before_call(_: schemathesis.HookContext, case: Any, **__: Any) -> None:
     if case.operation.path == "/v1/memories/{memory_id}" and not body:
         body["pinned"] = True  # a change has to name something
     _change_an_entity_in_one_way(case.operation.path, body)
+    _send_items_of_known_kinds(case.operation.path, headers, body)
+    _run_known_operations(case.operation.path, body)
     _name_no_project_of_all(case.operation.path, query, headers)
     if case.meta.phase.name.value != "stateful" and case.method != "DELETE":
         _name_what_is_there(path, query, body)
@@ -138,6 +140,39 @@ def _change_an_entity_in_one_way(path: str, body: Fields) -> None:
         body["aliases"] = ["Annie"]
 
 
+def _run_known_operations(path: str, body: Fields) -> None:
+    """An operation on entries is any object to the schema."""
+    if path.startswith("/v1/entries/"):
+        address = {"namespace": ["trips", "lisbon"], "key": f"hotel {next(_numbers) % 9}"}
+        reads: list[Fields] = [
+            {"op": "get", **address},
+            {"op": "search", "namespace_prefix": ["trips"], "query": "Alfama", "filter": {"stars": {"$gt": 3}}},
+            {"op": "list_namespaces", "max_depth": 1},
+        ]
+        put: Fields = {"op": "put", **address, "value": {"name": "Alfama", "stars": 4}, "ttl": 5}
+        writes: list[Fields] = [put, {"op": "delete", **address}, {"op": "delete_expired"}]
+        body["operations"] = reads if path.endswith("/read") else [*reads, writes[next(_numbers) % 3]]
+
+
+def _send_items_of_known_kinds(path: str, headers: Fields, body: Fields) -> None:
+    """An item is any object to the schema, and so are bodies of OpenAI's clients, which may have more fields than are read. What
+    names a session or a user twice has to name the same."""
+    if not path.endswith("/items") and not path.startswith(("/v1/conversations", "/v1/responses")):
+        return
+    for name in {*body} - {"items", "input", "model", "instructions", "stream", "store", "metadata"}:
+        del body[name]
+    for name in ("items", "input"):
+        if isinstance(body.get(name), list):
+            body[name] = [
+                {"type": "message", "role": "user", "content": "The ferry leaves at ten past."},
+                {"type": "function_call", "call_id": "call_1", "name": "weather", "arguments": "{}"},
+            ]
+    if "metadata" in body:
+        body["metadata"] = {"channel": "web"}
+    headers.pop("X-Session-ID", None)
+    headers.pop("X-Model-Key", None)
+
+
 def _name_no_project_of_all(path: str, query: Fields, headers: Fields) -> None:
     """What is for all projects is refused for one, and needs no id."""
     if path == "/v1/export" and query.get("scope", "tenant") == "tenant":
@@ -146,8 +181,6 @@ def _name_no_project_of_all(path: str, query: Fields, headers: Fields) -> None:
         query.setdefault("id", "ada")
     if path == "/v1/export" and query.get("scope") == "project":
         query["id"] = _GROUND["project_id"]
-    if path == "/v1/export" and query.get("scope") == "user":
-        query.setdefault("id", "ada")
     if path == "/org/retention" or (path == "/v1/export" and query.get("scope") != "project"):
         headers.pop("X-Project-ID", None)
 

@@ -241,6 +241,9 @@ TURN = {"session_id": SESSION, "user_message": "And the beans?", "ai_response": 
 ASK = {"id": SESSION, "messages": [{"role": "user", "parts": [{"type": "text", "text": "And the beans?"}]}]}
 RESPOND = {"input": "And the beans?"}
 ITEMS = {"items": [ONE, {"type": "function_call", "call_id": "c", "name": "water", "arguments": "{}"}]}
+ENTRY = {"namespace": ["notes"], "key": "beans", "value": {"text": "Beans need water."}}
+LISTING = {"operations": [{"op": "list_namespaces"}]}
+PUT = {"operations": [{"op": "put", **ENTRY}]}
 COMPLETE = {"messages": [{"role": "user", "content": "And the beans?"}]}
 CREATE = {**COMPLETE, "model": "m", "max_tokens": 100}
 CREATE_FILE = {"command": "create", "path": "/memories/beans.txt", "file_text": "Those too."}
@@ -381,6 +384,15 @@ ROWS = (
     Row("POST", "/v1/search", "200 403 200 404 200 200 403", {"query": "roses"}, in_garden=True),
     Row("POST", "/v1/search", "200 403 200 404 200 200 404", {"query": "roses", "session_id": SESSION}),
     Row("POST", "/v1/search", "200 403 200 200 200 403 403", {"query": "roses", "project_id": None}),
+    Row("PUT", "/langgraph/store/items", "403 204 204 204 204 204 204", ENTRY),
+    Row("PUT", "/langgraph/store/items", "403 204 204 404 204 204 403", ENTRY, in_garden=True),
+    Row("GET", "/langgraph/store/items?namespace=notes&key=beans", "200 403 200 200 200 200 200"),
+    Row("DELETE", "/langgraph/store/items", "403 204 204 204 204 204 204", {"namespace": ["notes"], "key": "beans"}),
+    Row("POST", "/langgraph/store/items/search", "200 403 200 200 200 200 200", {"namespace_prefix": []}),
+    Row("POST", "/langgraph/store/namespaces", "200 403 200 404 200 200 403", {"limit": 5}, in_garden=True),
+    Row("POST", "/v1/entries/read", "200 403 200 404 200 200 404", {"project_id": "{project_id}", **LISTING}),
+    Row("POST", "/v1/entries/read", "200 403 200 200 200 403 403", {"project_id": None, **LISTING}),
+    Row("POST", "/v1/entries/write", "403 200 200 404 200 200 404", {"project_id": "{project_id}", **PUT}),
     Row("POST", "/console/links", "200 403 200 200 200 200 200"),
     Row("GET", "/console/session", "200 403 200 200 200 200 200"),
 )

@@ -169,6 +169,8 @@ def test_an_entity_with_all_that_mentions_it_is_exactly_this(home: Tenant) -> No
     [
         ("", {}, "name"),
         ("", {"type": "dragon"}, "type"),
+        ("", {"notes": None}, "notes: must not be null"),
+        ("", {"project_id": None}, "project_id: must not be null"),
         ("", {"name": "x" * 121}, "name"),
         ("", {"aliases": [f"a{number}" for number in range(51)]}, "aliases"),
         ("", {"colour": "red"}, "colour"),
@@ -193,3 +195,41 @@ def test_what_cannot_be_done_with_an_entity_is_refused_by_field(
     assert answer.status_code in (413, 422), answer.text
     assert field in answer.text
     assert home.admin.everything("/v1/entities", project_id=garden) == [before]
+
+
+def test_the_notes_of_an_entity_can_be_emptied(home: Tenant) -> None:
+    """MEM-17: what is said later is noted again."""
+    garden = home.new_project()
+    tell(home, "s", ANNA, project_id=garden)
+    (anna,) = home.admin.everything("/v1/entities", project_id=garden)
+    emptied = home.admin.patch(f"/v1/entities/{anna['id']}", {"notes": ""})
+    assert (emptied.status_code, emptied.json()["notes"], named(home, garden)) == (200, "", {"Anna": ""})
+    tell(home, "t", "My neighbour Anna bakes bread.", project_id=garden)
+    assert "bread" in named(home, garden)["Anna"] and "cello" not in named(home, garden)["Anna"]
+
+
+def test_only_an_admin_moves_an_entity_to_another_users_part(home: Tenant) -> None:
+    """ISO-10: a key that reads and writes in the project cannot show one user what another said."""
+    private = home.new_project("Private", member_visibility="private")
+    tell(home, "ann", ANNA, project_id=private, user_id="ann")
+    (anna,) = home.admin.everything("/v1/entities", project_id=private, user_id="ann")
+    path, to_dov = f"/v1/entities/{anna['id']}", {"project_id": private, "user_id": "dov"}
+    writer = home.with_key("read", "write", project_id=private, confined=True)
+    refused = writer.patch(path, to_dov)
+    assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+    assert writer.patch(path, {"project_id": private, "user_id": "ann"}).status_code == 200
+    assert (list(named(home, private, "ann")), named(home, private, "dov")) == (["Anna"], {})
+    assert home.admin.patch(path, to_dov).status_code == 200
+    assert list(named(home, private, "dov")) == ["Anna"]
+
+
+def test_a_bound_key_lists_the_entities_that_it_can_get(home: Tenant) -> None:
+    """ORG-10: none of a shared project, though it recalls them; its own of a private one."""
+    shared, private = home.new_project("Team", member_visibility="shared"), home.new_project("Private")
+    tell(home, "s", ANNA, project_id=shared, user_id="bob")
+    tell(home, "p", ANNA, project_id=private, user_id="bob")
+    bound = home.with_key("read", "write", user_id="bob")
+    assert bound.everything("/v1/entities", project_id=shared) == []
+    assert bound.made("/v1/context", {"session_id": "s", "query": "Anna"})["entities"] != []
+    (own,) = bound.everything("/v1/entities", project_id=private)
+    assert bound.get(f"/v1/entities/{own['id']}").status_code == 200

@@ -82,6 +82,8 @@ class Client:
         rarely = [
             self.look_at_what_derives,
             self.keep_memories_true,
+            self.keep_entities,
+            self.keep_items,
             self.keep_settings,
             self.take_along,
             self.look_around,
@@ -194,6 +196,56 @@ class Client:
         self.ask("DELETE", path, 204, route=route)
         said = {"messages": [{"role": "user", "content": f"My neighbour Anna plays the {self.words()}"}]}
         assert self.ask("POST", "/v1/extract/preview", 200, json=said).json()["memories"]
+
+    def keep_entities(self) -> None:
+        """Two of a user of this client's own are corrected, merged, split and deleted, and all that is undone."""
+        name = user = f"named-{self._number}"
+        project = self._home.projects[0]
+        self.ask("POST", "/v1/sessions", 201, 200, json={"external_id": name, "user_id": user, "project_id": project})
+        said = f"My brother Xandor works at Zentrix. {self.words()}"
+        self.in_session("POST", name, "/messages", 201, json={"role": "user", "content": said})
+        self.in_session("POST", name, "/extract", 200, 409)
+        headers = {"X-Project-ID": project}
+
+        def stored() -> list[dict[str, Any]]:
+            return self.ask("GET", "/v1/entities", 200, headers=headers, params={"user_id": user}).json()["data"]
+
+        one, other, *_ = eventually(lambda: stored()[:2] if len(stored()) > 1 else None)
+        path, route = f"/v1/entities/{one['id']}", "/v1/entities/{entity_id}"
+        changed = self.ask("PATCH", path, 200, route=route, json={"name": "Xan", "aliases": ["Xandy"]}).json()
+        assert (changed["name"], "Xandy" in changed["aliases"]) == ("Xan", True)
+        self.ask("POST", f"{path}/merge", 200, route=f"{route}/merge", json={"into": other["id"]})
+        self.ask("POST", f"{path}/restore", 200, route=f"{route}/restore")
+        assert self.ask("GET", path, 200, route=route).json()["name"] == "Xan"
+        merged = f"/v1/entities/{other['id']}"
+        self.ask("POST", f"{merged}/merge", 200, route=f"{route}/merge", json={"into": one["id"]})
+        self.ask("POST", f"{path}/split", 200, route=f"{route}/split", json={"aliases": [other["name"]]})
+        assert self.ask("GET", f"{path}/mentions", 200, route=f"{route}/mentions").json()["data"]
+        self.ask("DELETE", path, 204, route=route)
+        self.in_session("DELETE", name, "", 200)
+
+    def keep_items(self) -> None:
+        """A conversation of OpenAI's interface, and a response in it."""
+        item = {"type": "message", "role": "user", "content": self.words()}
+        name = self.ask("POST", "/v1/conversations", 200, json={"items": [item]}).json()["id"]
+        path, route = f"/v1/conversations/{name}", "/v1/conversations/{external_id}"
+        of_session, items = "/v1/sessions/{external_id}/items", f"{route}/items"
+        assert self.ask("GET", path, 200, route=route).json()["id"] == name
+        self.ask("POST", path, 200, route=route, json={"metadata": {"of": self._home.marker}})
+        self.ask("POST", f"{path}/items", 200, route=items, json={"items": [item]})
+        first, second = self.ask("GET", f"{path}/items", 200, route=items).json()["data"]
+        self.ask("GET", f"{path}/items/{first['id']}", 200, route=f"{items}/{{item_id}}")
+        self.ask("DELETE", f"{path}/items/{first['id']}", 200, route=f"{items}/{{item_id}}")
+        self.ask("POST", f"/v1/sessions/{name}/items", 200, route=of_session, json={"items": [item]})
+        assert len(self.ask("GET", f"/v1/sessions/{name}/items", 200, route=of_session).json()["data"]) == 2
+        last = f"/v1/sessions/{name}/items/{second['id']}"
+        self.ask("DELETE", last, 204, route=f"{of_session}/{{item_id}}")
+        asked = {"input": self.words(), "conversation": name}
+        answered = f"/v1/responses/{self.ask('POST', '/v1/responses', 200, json=asked).json()['id']}"
+        self.ask("GET", answered, 200, route="/v1/responses/{response_id}")
+        self.ask("DELETE", answered, 200, route="/v1/responses/{response_id}")
+        self.ask("DELETE", path, 200, route=route)
+        self.ask("GET", "/v1/models/recall-only", 200, route="/v1/models/{model_id}")
 
     def keep_settings(self) -> None:
         assert self.ask("PATCH", "/org/settings", 200, json={"retention_days": None}).json() == {"retention_days": None}

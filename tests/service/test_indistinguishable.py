@@ -224,6 +224,13 @@ PROBES = (
     in_header("GET", "/v1/sessions"),
     in_header("POST", "/v1/sessions", {"external_id": "never"}),
     in_header("POST", "/v1/search", {"query": "roses"}),
+    in_header("PUT", "/langgraph/store/items", {"namespace": ["a"], "key": "k", "value": {}}),
+    in_body(
+        "POST", "/v1/entries/read", "project_id", {"project_id": "{id}", "operations": [{"op": "list_namespaces"}]}
+    ),
+    in_body(
+        "POST", "/v1/entries/write", "project_id", {"project_id": "{id}", "operations": [{"op": "delete_expired"}]}
+    ),
     in_header("POST", "/v1/search", {"query": "roses", "session_id": "own-session"}),
     in_header("POST", "/v1/context", {"session_id": "own-session"}),
     in_header("POST", "/v1/sessions/own-session/messages", ONE),

@@ -149,3 +149,29 @@ def test_too_many_requests_with_one_key_wait_and_the_others_do_not(engine: Engin
         assert {session["external_id"] for session in calm.everything("/v1/sessions")} == {*made}
         assert server.nobody.get("/livez").status_code == 200
         eventually(lambda: hasty.get("/v1/sessions").status_code == 200, seconds=2)
+
+
+def test_org_10_the_user_header_narrows_a_request_on_every_route(tenant: Tenant) -> None:
+    """A request with X-User-ID is made as by a key that is bound to that user."""
+    for user in ("ada", "bob"):
+        tenant.admin.made("/v1/sessions", {"external_id": f"s-{user}", "user_id": user})
+        tenant.admin.made(f"/v1/sessions/s-{user}/messages", {"role": "user", "content": f"The locker of {user}."})
+    as_ada = {"X-User-ID": "ada"}
+    said = {"messages": [{"role": "user", "content": "Hello there."}]}
+    for asking, headers in ((tenant.admin, as_ada), (tenant.with_key("read", "write", user_id="ada"), {})):
+        found = asking.get("/v1/sessions", headers=headers).json()["data"]
+        assert {one["user_id"] for one in found} == {"ada"}
+        assert asking.get("/v1/sessions/s-bob", headers=headers).status_code == 404
+        assert (
+            asking.post("/v1/context", {"session_id": "s-bob", "query": "locker"}, headers=headers).status_code == 404
+        )
+        assert asking.post("/v1/sessions", {"user_id": "bob"}, headers=headers).status_code == 403
+        assert asking.post("/v1/chat/completions", {**said, "user": "bob"}, headers=headers).status_code == 403
+        assert asking.post("/v1/sessions", {}, headers=headers).json()["user_id"] == "ada"
+        answered = asking.post("/v1/chat/completions", said, headers=headers).headers["x-session-id"]
+        assert tenant.admin.get(f"/v1/sessions/{answered}").json()["user_id"] == "ada"
+        assert asking.post("/org/projects", {"name": "P"}, headers=headers).status_code == 403
+    bound = tenant.with_key("read", "write", user_id="bob")
+    assert bound.get("/v1/sessions", headers=as_ada).status_code == 403
+    assert bound.get("/v1/sessions/s-bob", headers={"X-User-ID": "bob"}).status_code == 200
+    assert tenant.admin.get("/v1/sessions", headers={"X-User-ID": ""}).status_code == 422

@@ -22,6 +22,7 @@ def test_an_erased_user_is_answered_with_counts(either_server: Server) -> None:
     tried = tenant.admin.delete("/v1/users/ada?dry_run=true")
     erased = tenant.admin.delete("/v1/users/ada")
     counts = {"sessions": 1, "messages": 1, "episodes": 1, "memories": 1, "observations": 0, "entities": 1}
+    counts["entries"] = 0
     assert (tried.status_code, tried.json()) == (erased.status_code, erased.json()) == (200, counts)
     assert set(tenant.admin.delete("/v1/users/ada").json().values()) == {0}
     assert tenant.admin.get("/v1/sessions/s").status_code == 404
@@ -82,7 +83,7 @@ def test_an_erased_tenant_is_answered_with_counts_and_its_keys_are_refused(
         erased = either_server.operator.delete(path)
         stream.until_ended()
     counts: dict[str, Any] = {"projects": 1, "sessions": 1, "messages": 1, "episodes": 1, "memories": 1}
-    counts |= {"observations": 0, "entities": 1, "api_keys": 1}
+    counts |= {"observations": 0, "entities": 1, "api_keys": 1, "entries": 0}
     assert (tried.status_code, tried.json()) == (erased.status_code, erased.json()) == (200, counts)
     assert doomed.admin.get("/v1/sessions").status_code == 401
     assert either_engine.dump(parse_tenant_id(spared.tenant_id)) == before

@@ -58,10 +58,10 @@ def test_no_route_takes_a_parameter_that_it_does_not_know_and_nothing_is_changed
     ids = settled(tenant)
     tenants = shared_engine.rows("SELECT count(*) FROM tenant")
     before = shared_engine.dump(int(tenant.tenant_id.removeprefix("ten_"), 16))
-    walked = 0
+    walked, parameters = 0, parameters_of(server)
     for route in create_app(server.services).routes:
         assert isinstance(route, GuardedRoute), route
-        described = {*parameters_of(server)[route.path_format]} if route.include_in_schema else set[tuple[str, str]]()
+        described = parameters[route.path_format] if route.include_in_schema else set[tuple[str, str]]()
         known = {name for name, place in described if place == "query"}
         path = re.sub(r"\{(\w+)\}", lambda found: ids.get(found[1], "x"), route.path_format)
         for method in route.methods or ():

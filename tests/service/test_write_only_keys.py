@@ -85,6 +85,10 @@ ROWS = (
         403,
         {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": ADDED}]},
     ),
+    Row("PUT", "/langgraph/store/items", 204, {"namespace": ["notes"], "key": "beans", "value": {"text": ADDED}}),
+    Row("DELETE", "/langgraph/store/items", 204, {"namespace": ["notes"], "key": "beans"}),
+    Row("POST", "/v1/entries/write", 200, {"operations": [{"op": "delete_expired"}]}, ("data",)),
+    Row("POST", "/v1/entries/write", 403, {"operations": [{"op": "get", "namespace": ["notes"], "key": "beans"}]}),
     Row("POST", "/v1/chat/completions", 403, {"messages": [{"role": "user", "content": ADDED}]}),
 )
 # Said of every new message, and of every session that is answered without being read.

@@ -5,6 +5,21 @@ import pytest
 from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.project_settings import checked_settings, context_sources
 
+SETTINGS: tuple[str, ...] = (
+    "observation_scope",
+    "context_sources",
+    "pending_message_count",
+    "system_prompt",
+    "min_relevance",
+    "history_tokens",
+    "retention_days",
+    "extraction_instructions",
+    "wanted_categories",
+    "unwanted_categories",
+    "minimum_importance",
+    "extraction_languages",
+    "model",
+)
 SOURCES = [{"role": "user", "method": "recent", "limit": 3}]
 VALID: list[dict[str, object]] = [
     {},
@@ -17,17 +32,16 @@ VALID: list[dict[str, object]] = [
     {"system_prompt": "Answer in verse.\nAlways."},
     {"system_prompt": "x" * 20_000},
     {"system_prompt": None},
+    {**dict.fromkeys(SETTINGS)},
 ]
 WRONG: list[tuple[str, object]] = [
     ("observation_scope", "tenant"),
-    ("observation_scope", None),
     ("observation_scope", ["session"]),
     ("context_sources", "recent"),
     ("pending_message_count", 0),
     ("pending_message_count", 1_001),
     ("pending_message_count", True),
     ("pending_message_count", 4.0),
-    ("pending_message_count", None),
     ("system_prompt", ""),
     ("system_prompt", " \n"),
     ("system_prompt", "a\x00b"),

@@ -19,6 +19,7 @@ def fact(
     stands: bool = True,
     person: bool = False,
     kept: bool = False,
+    since: int | None = None,
 ) -> Fact:
     return Fact(
         id=MemoryId(number),
@@ -32,6 +33,7 @@ def fact(
         kept_by_person=kept,
         superseded_by=None,
         valid_until=None,
+        kept_since=since,
     )
 
 
@@ -44,12 +46,13 @@ FACTS = st.lists(
         st.booleans(),
         st.booleans(),
         st.booleans(),
+        st.sampled_from([None, 3, 6]),
     ),
     max_size=10,
 ).map(
     lambda rows: [
-        fact(number, at, says, subject, session=session, stands=stands, person=person, kept=kept)
-        for number, (at, says, subject, session, stands, person, kept) in enumerate(rows, 1)
+        fact(number, at, says, subject, session=session, stands=stands, person=person, kept=kept, since=since)
+        for number, (at, says, subject, session, stands, person, kept, since) in enumerate(rows, 1)
     ]
 )
 PAIRS = st.lists(st.tuples(st.integers(1, 10), st.integers(1, 10)), max_size=6)
@@ -61,7 +64,8 @@ def slowly(facts: list[Fact], pairs: dict[MemoryId, list[MemoryId]]) -> dict[Mem
     def takes_over(newer: Fact, older: Fact) -> bool:
         about_same = older.subject is not None and newer.subject == older.subject
         other = newer.statement != older.statement or newer.session == older.session
-        allowed = newer.stands and (newer.by_person or not older.kept_by_person)
+        was_there = older.kept_since is not None and newer.created_at < older.kept_since
+        allowed = newer.stands and (newer.by_person or not older.kept_by_person or was_there)
         return newer.order > older.order and allowed and ((about_same and other) or newer.id in pairs.get(older.id, ()))
 
     return {

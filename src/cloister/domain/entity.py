@@ -2,19 +2,24 @@
 
 import hashlib
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from cloister.domain.conversation import stamps
 from cloister.domain.identifiers import EntityId, MessageId, ProjectId
 from cloister.domain.memory import same_as
+from cloister.domain.patterns import linear
 
 MAX_NOTES = 1_000
 MAX_ENTITY_NAME = 120
 MAX_ALIASES = 50
+MAX_RELATION = 40
 UNDO_MICROSECONDS = 24 * 3_600 * 1_000_000
 """How long a merge, a split or a deletion can be undone."""
 _MOST_WORDS_OF_A_PERSON = 3
+_BETWEEN_SENTENCES = linear(r"(?<=[.!?…])\s+")
+# A statement may have full stops inside, such as those of abbreviations.
+_MOST_PARTS = 3
 # What the object of a relation is to its subject.
 _INVERSES: Mapping[str, str] = {
     "works at": "employs",
@@ -138,3 +143,17 @@ def merged_notes(notes: Iterable[str], limit: int = MAX_NOTES) -> str:
             break
         kept.append(note)
     return " ".join(reversed(kept))
+
+
+def without_statements(notes: str, digests: Collection[bytes]) -> str:
+    """Notes without the sentences that say the same as statements with these digests (`same_as`)."""
+    parts = _BETWEEN_SENTENCES.split(notes) if digests else []
+    kept: list[str] = []
+    at = 0
+    while at < len(parts):
+        ends = range(min(at + _MOST_PARTS, len(parts)), at, -1)
+        said = next((end for end in ends if same_as(" ".join(parts[at:end])) in digests), None)
+        if said is None:
+            kept.append(parts[at])
+        at = at + 1 if said is None else said
+    return " ".join(kept) if len(kept) < len(parts) else notes

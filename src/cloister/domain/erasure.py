@@ -13,6 +13,7 @@ class UserCounts:
     memories: int
     observations: int
     entities: int
+    entries: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -34,6 +34,15 @@ def compare(sent: Sequence[Draft], stored: Sequence[Message], *, continues: bool
     return NewMessages(new=(*new, sent[-1]))
 
 
+def last_said(sent: Sequence[Draft]) -> tuple[Draft, ...]:
+    """The user's messages since the last reply."""
+    end = max((index for index, draft in enumerate(sent) if draft.role == "user"), default=-1) + 1
+    start = end
+    while start and sent[start - 1].role == "user":
+        start -= 1
+    return tuple(sent[start:end])
+
+
 def words_key(content: str) -> str:
     """A key that is equal for texts that differ only in whitespace, because clients trim."""
     return " ".join(content.split())

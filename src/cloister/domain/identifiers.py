@@ -85,6 +85,10 @@ def new_entity_change_id() -> int:
     return _random(63)
 
 
+def new_entry_id() -> int:
+    return _random(63)
+
+
 def new_session_id() -> SessionId:
     """A random id. Storage refuses one that is taken, and the caller tries another."""
     return SessionId(_random(_SESSION_BITS))

@@ -22,12 +22,26 @@ NO_SETTINGS: Mapping[str, object] = {}
 
 
 def checked_settings(given: Mapping[str, object]) -> dict[str, object]:
-    """The settings, checked; the error names the first that is unknown or invalid."""
+    """The settings, checked; the error names the first that is unknown or invalid. None resets a setting."""
     for name, value in given.items():
         if name not in _CHECKS:
             raise InvalidRequest(f"settings.{name}", f"is not a setting; there are {', '.join(_CHECKS)}.")
-        _CHECKS[name](value, f"settings.{name}")
+        if value is not None:
+            _CHECKS[name](value, f"settings.{name}")
     return dict(given)
+
+
+def merged_settings(current: Mapping[str, object], changed: Mapping[str, object]) -> dict[str, object]:
+    """The settings after a change, without those that are reset; refused if they contradict each other."""
+    merged = {name: value for name, value in {**current, **changed}.items() if value is not None}
+    wanted = {name.casefold() for name in _texts(merged.get("wanted_categories"))}
+    for name in _texts(merged.get("unwanted_categories")):
+        if name.casefold() in wanted:
+            raise InvalidRequest(
+                "settings.unwanted_categories",
+                f"has {name!r}, which wanted_categories has too: take it out of one of them.",
+            )
+    return merged
 
 
 def context_sources(settings: Mapping[str, object]) -> tuple[Source, ...] | None:
@@ -98,9 +112,8 @@ def _texts(given: object) -> tuple[str, ...]:
 
 
 def _check_instructions(given: object, field: str) -> None:
-    """None means none. An empty text is refused, because it could be taken for that."""
-    if given is not None:
-        checked_text(cast(str, given), field, MAX_INSTRUCTIONS)
+    """An empty text is refused, because it could be taken for none."""
+    checked_text(cast(str, given), field, MAX_INSTRUCTIONS)
 
 
 def _check_categories(given: object, field: str) -> None:
@@ -146,15 +159,12 @@ def _check_history_tokens(given: object, field: str) -> None:
 
 
 def _check_system_prompt(given: object, field: str) -> None:
-    """None means the default prompt. An empty text is refused, because it could be taken for that."""
-    if given is not None:
-        checked_text(cast(str, given), field, MAX_SYSTEM_PROMPT)
+    """An empty text is refused, because it could be taken for the default prompt."""
+    checked_text(cast(str, given), field, MAX_SYSTEM_PROMPT)
 
 
 def _check_model(given: object, field: str) -> None:
-    """None means the server's default model."""
-    if given is not None:
-        checked_name(cast(str, given), field)
+    checked_name(cast(str, given), field)
 
 
 _CHECKS: Mapping[str, Callable[[object, str], object]] = {

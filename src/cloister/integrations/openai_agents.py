@@ -2,17 +2,22 @@
 sessions of the same pool, and nowhere else."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
-from cloister.domain.errors import Conflict, NotFound
+from cloister.domain.errors import Conflict, InvalidRequest, NotFound
+from cloister.domain.identifiers import NO_PROJECT
+from cloister.domain.text import checked_name
 from cloister.interfaces.python.arguments import LARGEST_PAGE, NOT_GIVEN
 from cloister.interfaces.python.async_library import AsyncCloister
 from cloister.interfaces.python.items.shapes import Item
 from cloister.interfaces.python.library import Cloister
 
 try:
-    from agents import RunContextWrapper, SessionSettings, TResponseInputItem
+    from agents import ModelSettings, RunConfig, RunContextWrapper, SessionSettings, TResponseInputItem
     from agents.memory.session_settings import coerce_session_settings
+    from agents.run_config import CallModelData, ModelInputData
+    from agents.util._types import MaybeAwaitable
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
         "CloisterSession needs the OpenAI Agents SDK: pip install 'cloister[openai-agents]'", name=missing.name
@@ -20,6 +25,8 @@ except ModuleNotFoundError as missing:
 
 _LARGEST_ADDITION = 1_000
 _POP_TRIES = 10
+# The context of a call that is not part of a run.
+_NO_RUN = object()
 FromContext = Callable[[Any], str]
 """Reads an id from the context object of a run, which the application passes to `Runner.run(…, context=…)`."""
 
@@ -28,9 +35,12 @@ class CloisterSession:
     """A session for `Runner.run(…, session=…)`. Items are stored as they came, and the session is created with its first items: in
     `project_id` (without it, the project of the key, else the default project) and of `user_id`.
 
+    If the model is asked through Cloister too, pass `run_config=session.run_config()` to the runner: the SDK does not name its
+    session to the model, and a request without a name is a conversation of its own, without a user.
+
     With `session_of` or `user_of` one object serves many conversations: they read the session's id and its user from the context of
-    the run. A session of another user than the one named is refused with `Conflict`. The `Cloister` that is passed decides what can
-    be reached at all. Any thread and event loop may use it.
+    the run. A session of another user or project than the one named is refused with `Conflict`. The `Cloister` that is passed
+    decides what can be reached at all. Any thread and event loop may use it.
     """
 
     session_settings: SessionSettings | None
@@ -46,13 +56,46 @@ class CloisterSession:
         user_of: FromContext | None = None,
         session_settings: SessionSettings | dict[str, Any] | None = None,
     ) -> None:
-        self.session_id = session_id
+        if not isinstance(cloister, Cloister | AsyncCloister):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"cloister must be a Cloister or an AsyncCloister, not {cloister!r}.")
+        self.session_id = checked_name(session_id, "session_id")
         self.session_settings = coerce_session_settings({} if session_settings is None else session_settings)
         self._cloister = cloister if isinstance(cloister, AsyncCloister) else AsyncCloister(cloister=cloister)
-        self._project_id = project_id
-        self._user_id = user_id
+        self._project_id = None if project_id == NO_PROJECT else project_id
+        self._user_id = None if user_id is None else checked_name(user_id, "user_id")
         self._session_of = session_of
         self._user_of = user_of
+
+    def run_config(self, run_config: RunConfig | None = None, *, context: object = None) -> RunConfig:
+        """The configuration of a run whose model is asked through Cloister, with the settings of `run_config` besides. It names the
+        session, its user and its project to the server, which recalls for them; and it leaves recording to this session. With
+        `session_of` or `user_of`, `context` must be the context of the run: a run with another one is refused with `Conflict`.
+
+        Metadata that an agent's own settings have is replaced, as the SDK does it.
+        """
+        if context is None and (self._session_of or self._user_of):
+            raise InvalidRequest("context", "must be the context of the run, which names the session or its user.")
+        given = run_config or RunConfig()
+        settings = ModelSettings().resolve(given.model_settings)
+        named = {"session_id": self._name(context), "user_id": self._user(context)}
+        if self._project_id is not NOT_GIVEN:
+            named["project_id"] = self._project_id
+        metadata = {
+            **(settings.metadata or {}),
+            **{field: value for field, value in named.items() if value is not None},
+        }
+
+        def checked(data: CallModelData[Any]) -> MaybeAwaitable[ModelInputData]:
+            if (self._name(data.context), self._user(data.context)) != (named["session_id"], named["user_id"]):
+                raise Conflict("The run has another context than its run_config, which names another session or user.")
+            filtered = given.call_model_input_filter
+            return data.model_data if filtered is None else filtered(data)
+
+        return replace(
+            given,
+            model_settings=replace(settings, store=False, metadata=metadata),
+            call_model_input_filter=checked if self._session_of or self._user_of else given.call_model_input_filter,
+        )
 
     async def get_items(
         self, limit: int | None = None, *, wrapper: RunContextWrapper[Any] | None = None
@@ -73,7 +116,9 @@ class CloisterSession:
             try:
                 await self._cloister.add_items(name, part)
             except NotFound:
-                await self._cloister.create_session(name, project_id=self._project_id, user_id=self._user(wrapper))
+                await self._cloister.create_session(
+                    name, project_id=self._project_id, user_id=self._user(_context_of(wrapper))
+                )
                 await self._cloister.add_items(name, part)
 
     async def pop_item(self, *, wrapper: RunContextWrapper[Any] | None = None) -> TResponseInputItem | None:
@@ -98,24 +143,30 @@ class CloisterSession:
             return
 
     async def _checked(self, wrapper: RunContextWrapper[Any] | None) -> str:
-        """The id of the session of this run, which must not be another user's."""
-        name = self.session_id
-        if self._session_of is not None and wrapper is not None:
-            name = self._session_of(wrapper.context)
-        user = self._user(wrapper)
-        if user is not None:
-            try:
-                stored = await self._cloister.session(name)
-            except NotFound:
-                return name
-            if stored.user_id != user:
-                raise Conflict(f"The session {name!r} exists already with another user_id.")
+        """The id of the session of this run, which must not be another user's, nor in another project."""
+        context = _context_of(wrapper)
+        name, user = self._name(context), self._user(context)
+        if user is None and self._project_id is NOT_GIVEN:
+            return name
+        try:
+            stored = await self._cloister.session(name)
+        except NotFound:
+            return name
+        if user is not None and stored.user_id != user:
+            raise Conflict(f"The session {name!r} exists already with another user_id.")
+        if self._project_id is not NOT_GIVEN and stored.project_id != self._project_id:
+            raise Conflict(f"The session {name!r} exists already with another project_id.")
         return name
 
-    def _user(self, wrapper: RunContextWrapper[Any] | None) -> str | None:
-        if self._user_of is not None and wrapper is not None:
-            return self._user_of(wrapper.context)
-        return self._user_id
+    def _name(self, context: object) -> str:
+        if self._session_of is None or context is _NO_RUN:
+            return self.session_id
+        return checked_name(self._session_of(context), "session_id")
+
+    def _user(self, context: object) -> str | None:
+        if self._user_of is None or context is _NO_RUN:
+            return self._user_id
+        return checked_name(self._user_of(context), "user_id")
 
     async def _newest(self, name: str, limit: int | None) -> list[Item]:
         found: list[Item] = []
@@ -131,3 +182,7 @@ class CloisterSession:
             if cursor is None:
                 break
         return found
+
+
+def _context_of(wrapper: RunContextWrapper[Any] | None) -> object:
+    return _NO_RUN if wrapper is None else wrapper.context

@@ -52,6 +52,7 @@ TABLES = (
     "session_item",
     "session_response",
     "memory_file",
+    "entry",
 )
 # Loaded once for all tests of a process; it is pure.
 EMBEDDER = StaticEmbedder()

@@ -108,6 +108,21 @@ def insert_household(transaction: Transaction, household: Household, external_id
         content="x",
         updated_at=MOMENT,
     )
+    transaction.execute(
+        "insert_entry",
+        entry_id=household.message,
+        project_id=household.project,
+        user_id="ann",
+        namespace=b"notes.",
+        entry_key="roses",
+        value="{}",
+        ttl=None,
+        expires_at=None,
+        index_paths="[]",
+        vector_model=None,
+        vectors=None,
+        now=MOMENT,
+    )
     transaction.execute("open_usage_part", part=household.session % 16)
     transaction.execute("add_usage", part=household.session % 16, sessions=1, messages=0)
 

@@ -3,13 +3,30 @@
 from cloister.domain.archive.records import ObservationRecord, RevisionRecord, SessionRecord, StateRecord
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.errors import StorageError
-from cloister.domain.identifiers import RevisionId, new_memory_id, new_observation_id, new_session_id
+from cloister.domain.identifiers import (
+    EntityId,
+    MessageId,
+    RevisionId,
+    new_memory_id,
+    new_observation_id,
+    new_session_id,
+)
 from cloister.domain.memory import same_as
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.archived_rows import ArchivedRows, ArchivedSession
 from cloister.storage.stores.imported_rows import ImportedRows
+from cloister.storage.stores.items import ItemRow, ResponseRow
 from cloister.storage.stores.tenants import ProjectStore
-from support.isolation.twin_tenants import INDEXED, MOMENT, Case, Home, new_memory, new_message
+from support.isolation.twin_tenants import (
+    INDEXED,
+    MOMENT,
+    Case,
+    Home,
+    first_item,
+    first_response,
+    new_memory,
+    new_message,
+)
 
 OTHER = "Tulips need none."
 
@@ -79,6 +96,10 @@ def revision() -> RevisionRecord:
     )
 
 
+def related(home: Home) -> tuple[EntityId, str, EntityId, MessageId, int]:
+    return home.first.entity, "knows", home.first.entity, home.first.messages[0], MOMENT
+
+
 def observation(home: Home) -> ObservationRecord:
     source = home.first.messages[0]
     return ObservationRecord(
@@ -90,6 +111,9 @@ def observation(home: Home) -> ObservationRecord:
         said_at=MOMENT,
         created_at=MOMENT,
     )
+
+
+RESPONSE = ResponseRow(session="first", question=MessageId(1), reply=None, owns_messages=False, body="{}")
 
 
 ARCHIVE_CASES: dict[str, Case] = {
@@ -104,6 +128,10 @@ ARCHIVE_CASES: dict[str, Case] = {
     "ArchivedRows.entities": Case(
         act=lambda t, h: [*rows(t).entities(), *ArchivedRows(t, ArchiveTarget(user="ann")).entities()]
     ),
+    "ArchivedRows.relations": Case(
+        act=lambda t, h: [*rows(t).relations(), *ArchivedRows(t, ArchiveTarget(user="ann")).relations()]
+    ),
+    "ArchivedRows.responses": Case(act=lambda t, h: list(rows(t).responses(h.first.session)), nothing=[]),
     "ArchivedRows.mentions": Case(act=lambda t, h: list(rows(t).mentions(h.first.entity)), nothing=[]),
     "ImportedRows.restore_project": Case(act=restore_project, nothing=False),
     "ImportedRows.remove_unused_default_project": Case(
@@ -115,7 +143,9 @@ ARCHIVE_CASES: dict[str, Case] = {
         nothing=StorageError,
         writes=True,
     ),
-    "ImportedRows.source_ids": Case(act=lambda t, h: ImportedRows(t).source_ids(h.first.session, "source_id", 0)[0]),
+    "ImportedRows.imported_words": Case(
+        act=lambda t, h: ImportedRows(t).imported_words(h.first.session, "source_id", 0).digests
+    ),
     "ImportedRows.set_updated_at": Case(
         act=lambda t, h: ImportedRows(t).set_updated_at(h.first.session, 7), writes=True
     ),
@@ -143,6 +173,23 @@ ARCHIVE_CASES: dict[str, Case] = {
         nothing=StorageError,
         writes=True,
     ),
+    "ImportedRows.add_items": Case(
+        act=lambda t, h: ImportedRows(t).add_items(
+            h.first.session,
+            [ItemRow(h.first.messages[1], 5, first_item(h.first.session) + 1, None, h.first.pool, "{}")],
+        ),
+        nothing=StorageError,
+        writes=True,
+    ),
+    "ImportedRows.add_response": Case(
+        act=lambda t, h: ImportedRows(t).add_response(h.first.session, first_response(h.first.session) + 1, RESPONSE),
+        nothing=StorageError,
+        writes=True,
+    ),
+    "ImportedRows.names_to_relate": Case(
+        act=lambda t, h: ImportedRows(t).names_to_relate([h.first.entity, h.second.entity]), nothing={}
+    ),
+    "ImportedRows.has_relation": Case(act=lambda t, h: ImportedRows(t).has_relation(*related(h)), nothing=False),
     "ImportedRows.messages_to_mention": Case(
         act=lambda t, h: ImportedRows(t).messages_to_mention(h.first.messages), nothing={}
     ),

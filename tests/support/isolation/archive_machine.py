@@ -11,7 +11,7 @@ from cloister.bootstrap import Services
 from cloister.domain.archive.imported import ImportCounts
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.identifiers import format_message_id
-from support.isolation.isolation_machine import house_numbers, picks, tenant_numbers
+from support.isolation.isolation_machine import house_numbers, picks, tenant_numbers, users
 from support.isolation.oracle import Conversation, Tenant
 from support.isolation.turn_machine import TurnMachine
 
@@ -25,8 +25,26 @@ class ArchiveMachine(TurnMachine):
     def export_and_import_everything(self, house: int, tenant: int) -> None:
         services, home = self._step(house, tenant)
         lines = self._archive(services, home, ArchiveTarget(), lambda _: True)
-        imported = services.import_lines.run(home.reach, lines)
-        assert imported.added == ImportCounts()
+        self._import_again(services, home, lines)
+
+    @rule(house=house_numbers, tenant=tenant_numbers, user=users, pick=picks)
+    def export_and_import_merged_entities(self, house: int, tenant: int, user: str | None, pick: int) -> None:
+        """MEM-17: two entities of one part are one while the archive is made and imported, and are separated again."""
+        services, home = self._step(house, tenant)
+        project = list(home.projects)[pick % len(home.projects)]
+        known = self._entities(services, home, project, user)
+        if len(known) < 2:
+            return
+        into, merged = known[pick % len(known)].id, known[(pick + 1) % len(known)].id
+        services.entity_changes.merge(home.reach, merged, into)
+        lines = list(services.export.lines(home.reach, ArchiveTarget()))
+        self._import_again(services, home, lines)
+        services.entity_undo.restore(home.reach, merged)
+
+    def _import_again(self, services: Services, home: Tenant, lines: list[bytes]) -> None:
+        """Importing what is there changes nothing: the next archive is the same."""
+        assert services.import_lines.run(home.reach, lines).added == ImportCounts()
+        assert list(services.export.lines(home.reach, ArchiveTarget())) == lines
 
     @rule(house=house_numbers, tenant=tenant_numbers, pick=picks)
     def export_a_part(self, house: int, tenant: int, pick: int) -> None:

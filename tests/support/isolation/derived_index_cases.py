@@ -2,8 +2,8 @@
 
 from cloister.domain.entity import Entity
 from cloister.storage.interface import Transaction
-from cloister.storage.stores.derived_index_rows import EntityIndexStore, EntityWords, MemoryIndexStore
 from cloister.storage.stores.entities import EntityStore
+from cloister.storage.stores.indexing.derived_index_rows import EntityIndexStore, EntityWords, MemoryIndexStore
 from support.isolation.twin_tenants import GENERATION, INDEXED, MOMENT, Case, Home, new_entity
 
 LATER = INDEXED._replace(generation=GENERATION + 1)

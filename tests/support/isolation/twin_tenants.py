@@ -9,6 +9,7 @@ from typing import Any, cast
 from cloister.domain.access import ApiKey
 from cloister.domain.conversation import Message, Session
 from cloister.domain.entity import EntityName, same_name
+from cloister.domain.entries.entry import EntryScope
 from cloister.domain.files.tree import Stored
 from cloister.domain.identifiers import (
     EntityId,
@@ -37,17 +38,19 @@ from cloister.index import terms
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.archived_rows import ArchivedRows
 from cloister.storage.stores.changes import ChangeStore
-from cloister.storage.stores.derived_index_rows import EntityIndexStore, MemoryIndexStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
 from cloister.storage.stores.entity_groups import EntityGroupStore
 from cloister.storage.stores.entity_relations import RelationStore
+from cloister.storage.stores.entries.entries import EntryStore, NewEntry, TenantEntryStore
 from cloister.storage.stores.erasure import RetentionStore, TenantErasureStore, UserErasureStore
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.files.trees import FileStore
 from cloister.storage.stores.filters import FilterStore
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
 from cloister.storage.stores.imported_rows import ImportedRows
-from cloister.storage.stores.index_rows import IndexStore
+from cloister.storage.stores.indexing.derived_index_rows import EntityIndexStore, MemoryIndexStore
+from cloister.storage.stores.indexing.index_rows import IndexStore
+from cloister.storage.stores.indexing.vectors import PoolVectors, VectorStore
 from cloister.storage.stores.items import ItemRow, ItemStore, ResponseRow, ResponseStore
 from cloister.storage.stores.keys import ApiKeyStore
 from cloister.storage.stores.memories import MemoryStore, ProfileStore, StoredMemories
@@ -60,7 +63,6 @@ from cloister.storage.stores.supersession import ReplacementStore, SupersessionS
 from cloister.storage.stores.tenants import ProjectStore, TenantStore
 from cloister.storage.stores.turns import TurnStore
 from cloister.storage.stores.usage import UsageStore
-from cloister.storage.stores.vectors import PoolVectors, VectorStore
 from support.databases.engines import Engine
 
 STORES = (
@@ -101,6 +103,8 @@ STORES = (
     ItemStore,
     ResponseStore,
     FileStore,
+    EntryStore,
+    TenantEntryStore,
 )
 MOMENT = 1_700_000_000_000_000
 GENERATION = 1
@@ -183,7 +187,7 @@ class Home:
         found = {int(self.tenant), int(self.cellar), int(self.key)}
         for place in self.places:
             found |= {int(place.pool), int(place.session), *map(int, place.messages)}
-            found |= {int(place.memory), int(place.entity), int(place.observation)}
+            found |= {int(place.memory), int(place.entity), int(place.observation), first_entry(place.session)}
         return found
 
 
@@ -295,6 +299,8 @@ def _place(transaction: Transaction, name: str, project: ProjectId | None, visib
     VectorStore(transaction, MODEL).add({session: [(asked.id, VECTOR)]})
     _add_items(transaction, place)
     FileStore(transaction, session, place.pool).apply([Stored(("notes.txt",), f"Of {name}.")], MOMENT)
+    entry = new_entry(first_entry(session), "roses")
+    EntryStore(transaction, EntryScope(project=project, user="ann"), MOMENT).put([entry])
     return place
 
 
@@ -306,6 +312,16 @@ def first_item(session: SessionId) -> int:
 def first_response(session: SessionId) -> int:
     """The id of a response of a session, which no other session has."""
     return session << 21 | 2_000_000
+
+
+def first_entry(session: SessionId) -> int:
+    """The id of an entry of the user of a session, which no other session has."""
+    return session << 21 | 3_000_000
+
+
+def new_entry(entry: int, key: str) -> NewEntry:
+    """An entry that expires, with a vector."""
+    return NewEntry(entry, ("notes", "ann"), key, '{"text": "roses"}', 5, ("$",), "model", bytes(8))
 
 
 def _add_items(transaction: Transaction, place: Place) -> None:

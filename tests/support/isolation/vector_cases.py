@@ -1,7 +1,7 @@
 """The stores of vectors, method by method, as `test_store_isolation` runs them: with our own ids, and with foreign ones."""
 
 from cloister.storage.interface import Transaction
-from cloister.storage.stores.vectors import PoolVectors, VectorStore
+from cloister.storage.stores.indexing.vectors import PoolVectors, VectorStore
 from support.isolation.twin_tenants import MODEL, MOMENT, VECTOR, Case, Home
 
 

@@ -26,6 +26,7 @@ from cloister.domain.timestamps import checked_time, iso, parse_iso
 
 _MOST_IN_LIST = 10_000
 _LARGEST_DOCUMENT = 131_072
+_DEEPEST = 100
 _DIGEST_BYTES = 16
 _ID_DIGITS = 16
 _SESSION_BITS = 42
@@ -173,6 +174,41 @@ def _read_document(value: object, field: str) -> Mapping[str, object]:
     return cast(Mapping[str, object], value)
 
 
+def _read_json_object(value: object, field: str) -> Mapping[str, object]:
+    """An object of any fields and any size that fits into a line."""
+    if not isinstance(value, dict) or not is_json(cast(Mapping[str, object], value)):
+        raise InvalidRequest(field, f"must be a JSON object, of valid Unicode, and nested at most {_DEEPEST} deep.")
+    return cast(Mapping[str, object], value)
+
+
+def is_json(value: object) -> bool:
+    """Whether a value can be written to an archive and read again: with the numbers that JSON has, without lone surrogates, and
+    not nested too deep."""
+    try:
+        _check_depth(value)
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except ValueError:
+        return False
+    return True
+
+
+def _check_depth(value: object, depth: int = 0) -> None:
+    if depth > _DEEPEST:
+        raise ValueError("nested too deep")
+    if isinstance(value, dict):
+        for inner in cast(Mapping[str, object], value).values():
+            _check_depth(inner, depth + 1)
+    elif isinstance(value, list):
+        for inner in cast(Sequence[object], value):
+            _check_depth(inner, depth + 1)
+
+
+def _read_whole_number(value: object, field: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) > MAX_SEQUENCE:
+        raise InvalidRequest(field, f"must be a whole number of at most {MAX_SEQUENCE:,}.")
+    return value
+
+
 def _read_digest(value: object, field: str) -> bytes:
     if not isinstance(value, str) or len(value) != 2 * _DIGEST_BYTES or not _HEX.issuperset(value):
         raise InvalidRequest(field, f"must be {2 * _DIGEST_BYTES} hexadecimal digits.")
@@ -186,6 +222,8 @@ CONTENT = plain(checked_content)
 TIME = Codec(_read_time, iso)
 METADATA = Codec(_read_metadata, dict)
 DOCUMENT = Codec(_read_document, dict)
+JSON_OBJECT = Codec(_read_json_object, dict)
+WHOLE_NUMBER = plain(_read_whole_number)
 DIGEST = Codec(_read_digest, bytes.hex)
 TAGS = Codec(_read_tags, list)
 CATEGORIES = Codec(_read_categories, list)
@@ -197,6 +235,8 @@ EPISODE_ID = _identifier("ep_", format_episode_id)
 MEMORY_ID = _derived(_identifier("mem_", format_memory_id))
 ENTITY_ID = _derived(_identifier("ent_", format_entity_id))
 REVISION_ID = _identifier("rev_", lambda number: f"rev_{number:016x}")
+ITEM_ID = _identifier("item_", lambda number: f"item_{number:016x}")
+RESPONSE_ID = _identifier("resp_", lambda number: f"resp_{number:016x}")
 OBSERVATION_ID = _identifier("obs_", format_observation_id)
 
 

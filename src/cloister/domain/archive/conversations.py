@@ -10,7 +10,7 @@ from typing import Annotated
 
 from cloister.domain.archive import codecs
 from cloister.domain.archive.codecs import one_of, optional
-from cloister.domain.archive.lines import CONVERSATIONS, VERSION, Tally, encoded
+from cloister.domain.archive.lines import CONVERSATIONS, CONVERSATIONS_VERSION, Tally, encoded
 from cloister.domain.archive.records import Record
 from cloister.domain.conversation import ROLES, Role
 from cloister.domain.identifiers import ProjectId
@@ -32,7 +32,8 @@ class ConversationsHeader(Record):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConversationRecord(Record):
-    """A conversation, which becomes a session of this `external_id`."""
+    """A conversation, which becomes a session of this `external_id`, or of one computed from it if that is another conversation's.
+    `continues`: more of the conversation of this `external_id` that came last in the same stream."""
 
     kind = "conversation"
     external_id: Annotated[str, codecs.NAME]
@@ -40,11 +41,13 @@ class ConversationRecord(Record):
     title: Annotated[str | None, optional(codecs.NAME)]
     created_at: Annotated[int, codecs.TIME]
     updated_at: Annotated[int, codecs.TIME]
+    continues: Annotated[bool, codecs.FLAG] = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpokenRecord(Record):
-    """A message of the conversation before it. `source_id` is its id in the source: a message is imported once."""
+    """A message of the conversation before it. `source_id` is its id in the source: a message is imported once,
+    unless its words are others."""
 
     kind = "spoken"
     source_id: Annotated[str, codecs.NAME]
@@ -73,7 +76,7 @@ def conversation_lines(
 ) -> Iterator[bytes]:
     """The lines of a stream of conversations."""
     header = ConversationsHeader(
-        format=CONVERSATIONS, version=VERSION, project_id=project, user_id=user, created_by=created_by
+        format=CONVERSATIONS, version=CONVERSATIONS_VERSION, project_id=project, user_id=user, created_by=created_by
     )
     tally = Tally()
     for line in _lines(header, records):

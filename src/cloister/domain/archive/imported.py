@@ -18,11 +18,12 @@ class ImportCounts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Imported:
-    """What was added, what was there already, and conversations that could not be imported, by reason."""
+    """What was added, what was there already, what could not be imported, by reason, and remarks on what was imported."""
 
     added: ImportCounts
     unchanged: ImportCounts
     skipped: dict[str, int]
+    remarks: dict[str, int]
 
 
 class ImportTally:
@@ -32,6 +33,7 @@ class ImportTally:
         self._added = Counter[str]()
         self._unchanged = Counter[str]()
         self._skipped = Counter[str]()
+        self._remarks = Counter[str]()
 
     def add(self, kind: str, added: int, unchanged: int = 0) -> None:
         self._added[kind] += added
@@ -40,13 +42,21 @@ class ImportTally:
     def skip(self, reason: str, number: int = 1) -> None:
         self._skipped[reason] += number
 
+    def remark(self, text: str) -> None:
+        self._remarks[text] += 1
+
     @property
     def done(self) -> int:
         """How many messages and memories were read so far."""
         return sum(counts[kind] for counts in (self._added, self._unchanged) for kind in ("messages", "memories"))
 
     def result(self) -> Imported:
-        return Imported(added=_counts(self._added), unchanged=_counts(self._unchanged), skipped=dict(self._skipped))
+        return Imported(
+            added=_counts(self._added),
+            unchanged=_counts(self._unchanged),
+            skipped=dict(self._skipped),
+            remarks=dict(self._remarks),
+        )
 
 
 def _counts(counter: Counter[str]) -> ImportCounts:

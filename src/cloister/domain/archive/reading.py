@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from cloister.domain.archive.lines import ARCHIVE, CONVERSATIONS, VERSION, Line, Tally, decoded
+from cloister.domain.archive.lines import ARCHIVE, CONVERSATIONS, CONVERSATIONS_VERSION, VERSION, Line, Tally, decoded
 from cloister.domain.errors import InvalidRequest
 
 Format = Literal["cloister-archive", "cloister-conversations"]
@@ -85,11 +85,15 @@ def check_archive(lines: Iterable[bytes]) -> ArchiveReader:
 def _checked_format(header: Line) -> Format:
     if header.get("kind") != "header" or header.get("format") not in (ARCHIVE, CONVERSATIONS):
         raise InvalidRequest("archive", "does not begin with the header of a Cloister archive.")
-    if header.get("version") != VERSION:
+    found: Format = ARCHIVE if header["format"] == ARCHIVE else CONVERSATIONS
+    newest = VERSION if found == ARCHIVE else CONVERSATIONS_VERSION
+    version = header.get("version")
+    if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= newest:
         raise InvalidRequest(
-            "archive", f"is of a version that this Cloister does not read (it reads {VERSION}): use a newer Cloister."
+            "archive",
+            f"is of a version that this Cloister does not read (it reads 1 to {newest}): use a newer Cloister.",
         )
-    return ARCHIVE if header["format"] == ARCHIVE else CONVERSATIONS
+    return found
 
 
 def _differences(expected: dict[str, object], given: object) -> set[str]:

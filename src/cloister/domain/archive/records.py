@@ -1,18 +1,21 @@
 """The records of an archive, one for each kind of line: what is stored of a tenant, a project or a user, and nothing computed.
 
 A record is written with all its fields, in the order in which they are declared, and read with exactly these: an unknown or missing
-field is refused. There are no records of keys, and none has a tenant: an archive belongs to the tenant into which it is imported.
+field is refused, but for those with a default, which archives of version 1 do not have. There are no records of keys, and none has
+a tenant: an archive belongs to the tenant into which it is imported.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Annotated, ClassVar, TypeVar, cast, get_args, get_type_hints
 
 from cloister.domain.archive import codecs
 from cloister.domain.archive.codecs import Codec, many, one_of, optional
 from cloister.domain.conversation import ROLES, STATUSES, Role, Status
+from cloister.domain.entity import MAX_ENTITY_NAME, MAX_NOTES, MAX_RELATION
 from cloister.domain.errors import InvalidRequest
+from cloister.domain.extraction import EntityType
 from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ObservationId, ProjectId, RevisionId, SessionId
 from cloister.domain.memory import MAX_MEMORY, MemorySource
 from cloister.domain.scope import MemberVisibility
@@ -47,10 +50,11 @@ def record_of(record: type[R], line: Mapping[str, object]) -> R:
     for name in line:
         if name not in known and name != "kind":
             raise InvalidRequest(f"{record.kind}.{name[:64]}", "is not a field of this kind of line.")
-    for name in known:
-        if name not in line:
-            raise InvalidRequest(f"{record.kind}.{name}", "is missing.")
-    return record(**{name: codec.read(line[name], f"{record.kind}.{name}") for name, codec in known.items()})
+    for each in fields(record):
+        if each.name not in line and each.default is MISSING:
+            raise InvalidRequest(f"{record.kind}.{each.name}", "is missing.")
+    given = {name: codec for name, codec in known.items() if name in line}
+    return record(**{name: codec.read(line[name], f"{record.kind}.{name}") for name, codec in given.items()})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -204,8 +208,39 @@ class ObservationRecord(Record):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ItemRecord(Record):
+    """An item in OpenAI's format that follows the message before it, or comes before all messages if `message_id` is null. At
+    position 0 it is what the item of the message has besides its text: `lengths` are those of the texts that were taken out of
+    `item`; both are null if it has an id only. `response_id` is the response that made it, if one did."""
+
+    kind = "item"
+    id: Annotated[int, codecs.ITEM_ID]
+    message_id: Annotated[MessageId | None, optional(codecs.MESSAGE_ID)]
+    position: Annotated[int, codecs.WHOLE_NUMBER]
+    response_id: Annotated[int | None, optional(codecs.RESPONSE_ID)]
+    lengths: Annotated[tuple[int, ...] | None, optional(many(codecs.WHOLE_NUMBER))]
+    item: Annotated[Metadata | None, optional(codecs.JSON_OBJECT)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResponseRecord(Record):
+    """A response of OpenAI's interface in the session before it, to the message `question_id`. `message_ids` are the messages that
+    its request added; `owns_messages` says that deleting the response deletes them. `body` has no text of messages."""
+
+    kind = "response"
+    id: Annotated[int, codecs.RESPONSE_ID]
+    question_id: Annotated[MessageId, codecs.MESSAGE_ID]
+    reply_id: Annotated[MessageId | None, optional(codecs.MESSAGE_ID)]
+    owns_messages: Annotated[bool, codecs.FLAG]
+    message_ids: Annotated[tuple[MessageId, ...], many(codecs.MESSAGE_ID)]
+    body: Annotated[Metadata, codecs.JSON_OBJECT]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class EntityRecord(Record):
-    """An entity of a project; in a private project, of the part of `user_id`."""
+    """A name of an entity of a project; in a private project, of the part of `user_id`. Names with the same `part_of` are one
+    entity, together with the name that has this id, which comes before them. `grouped_by_hand`: a person merged or split the name;
+    `name_by_hand`: a person added it. The `corrected_…` fields are what a person changed of the entity."""
 
     kind = "entity"
     id: Annotated[EntityId, codecs.ENTITY_ID]
@@ -214,6 +249,13 @@ class EntityRecord(Record):
     name: Annotated[str, codecs.NAME]
     type: Annotated[str, codecs.NAME]
     created_at: Annotated[int, codecs.TIME]
+    part_of: Annotated[EntityId | None, optional(codecs.ENTITY_ID)] = None
+    grouped_by_hand: Annotated[bool, codecs.FLAG] = False
+    name_by_hand: Annotated[bool, codecs.FLAG] = False
+    corrected_name: Annotated[str | None, optional(codecs.text(MAX_ENTITY_NAME))] = None
+    corrected_type: Annotated[str | None, optional(one_of(get_args(EntityType)))] = None
+    corrected_notes: Annotated[str | None, optional(codecs.text(MAX_NOTES))] = None
+    corrected_at: Annotated[int | None, optional(codecs.TIME)] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -226,18 +268,13 @@ class MentionRecord(Record):
     created_at: Annotated[int, codecs.TIME]
 
 
-KINDS: Mapping[str, type[Record]] = {
-    record.kind: record
-    for record in (
-        ProjectRecord,
-        SessionRecord,
-        FormerProjectRecord,
-        MessageRecord,
-        MemoryRecord,
-        RevisionRecord,
-        ObservationRecord,
-        ReplacementRecord,
-        EntityRecord,
-        MentionRecord,
-    )
-}
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RelationRecord(Record):
+    """What a message says of two names of entities of the same part of a project. After all entities."""
+
+    kind = "relation"
+    subject_id: Annotated[EntityId, codecs.ENTITY_ID]
+    relation: Annotated[str, codecs.text(MAX_RELATION)]
+    object_id: Annotated[EntityId, codecs.ENTITY_ID]
+    message_id: Annotated[MessageId, codecs.MESSAGE_ID]
+    created_at: Annotated[int, codecs.TIME]

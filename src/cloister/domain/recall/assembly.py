@@ -42,13 +42,15 @@ def assemble(
     left_out: Mapping[str, int] | None = None,
     user: str | None = None,
     shared: bool = False,
+    unshown: int = 0,
 ) -> Context:
     """Assemble a context. Pinned memories come first, with at most half of the budget; then the newest part of the conversation;
     then related messages; then other memories, entities and observations with the tokens that are left. Whatever does not fit is
-    counted in `omitted`, with what recall has left out."""
+    counted in `omitted`, with what recall has left out, and with `unshown`: messages of the conversation that the caller has left
+    out of `said` because they do not fit (see `newest_that_fit`), and that are not among the related ones."""
     pinned, pinned_tokens = _pinned_that_fit(derived, room.budget)
     budget = None if room.budget is None else room.budget - pinned_tokens
-    conversation = sorted({message.id: message for message in said}.values(), key=lambda message: message.id)
+    conversation = _in_order(said)
     spoken = {message.id for message in conversation}
     history = [item for item in _first_of_each(related) if item.message.id not in spoken]
     kept = _newest_that_fit(conversation, budget)
@@ -59,7 +61,7 @@ def assemble(
     fitting, derived_tokens = _derived_that_fit(replace(derived, memories=others), left)
     fitting = replace(fitting, memories=(*pinned, *fitting.memories))
     too_much = {
-        "current_conversation": len(conversation) - len(kept),
+        "current_conversation": len(conversation) - len(kept) + unshown,
         "relevant_history": len(history) - len(chosen),
         "memories": len(derived.memories) - len(fitting.memories),
         "entities": len(derived.entities) - len(fitting.entities),
@@ -83,6 +85,17 @@ def assemble(
         user=user,
         shared=shared,
     )
+
+
+def newest_that_fit(said: Iterable[Message], derived: Derived, room: Room) -> Sequence[Message]:
+    """The part of a conversation that `assemble` shows, if it is given the same. The rest may then be recalled as related history:
+    what was said before a long message would otherwise be neither shown nor found."""
+    budget = None if room.budget is None else room.budget - _pinned_that_fit(derived, room.budget)[1]
+    return _newest_that_fit(_in_order(said), budget)
+
+
+def _in_order(said: Iterable[Message]) -> Sequence[Message]:
+    return sorted({message.id: message for message in said}.values(), key=lambda message: message.id)
 
 
 def _fitting(ranked: Sequence[Item], tokens: int | None, shorten: Shorten | None) -> list[Item]:

@@ -11,8 +11,10 @@ _WORDS = {
     "age": "age: how old they are, years old",
     "name": "name: what they are called, who they are",
     "called": "name: what to call them, called, who they are",
-    "diet": "diet: what they eat",
+    "diet": "diet: what they eat, vegan, vegetarian, meat",
 }
+_SPOKEN = frozenset({"habit", "liking", "preference"})
+"""Subjects that consist of the words of the fact: "habit:drink wine" finds "The user is sober now." by what it made untrue."""
 
 
 def searchable_text(content: str, subject: str | None) -> str:
@@ -21,4 +23,6 @@ def searchable_text(content: str, subject: str | None) -> str:
         return content
     named = subject.rsplit(": ", 1)[-1].split(":", 1)[0]
     words = _WORDS.get(named)
+    if words is None and named in _SPOKEN:
+        words = subject.rsplit(": ", 1)[-1].replace(":", ": ", 1)
     return content if words is None else f"{content} ({words})"

@@ -25,7 +25,8 @@ class Person:
 class Fact:
     """A memory as far as it can supersede others. `statement` is equal for memories that say the same. `stands` is false for a
     retracted one, which supersedes nothing. A memory that is `by_person` was written or corrected by a person; one that is
-    `kept_by_person` was corrected or pinned, and only a person's memory supersedes it (MEM-13)."""
+    `kept_by_person` was corrected or pinned, and only a person's memory supersedes it (MEM-13), or a memory that was there before
+    `kept_since`: what was superseded stays so when a person corrects or pins it. None: it was always so."""
 
     id: MemoryId
     session: SessionId
@@ -38,6 +39,7 @@ class Fact:
     kept_by_person: bool
     superseded_by: MemoryId | None
     valid_until: int | None
+    kept_since: int | None = None
 
     @property
     def order(self) -> tuple[int, int, int]:
@@ -66,7 +68,8 @@ def successors(facts: Iterable[Fact], pairs: Mapping[MemoryId, Collection[Memory
 
 
 def _may_supersede(newer: Fact, older: Fact) -> bool:
-    return newer.stands and (newer.by_person or not older.kept_by_person)
+    was_there = older.kept_since is not None and newer.created_at < older.kept_since
+    return newer.stands and (newer.by_person or not older.kept_by_person or was_there)
 
 
 def _in_order(group: Sequence[Fact]) -> dict[MemoryId, Fact | None]:
@@ -79,7 +82,21 @@ def _in_order(group: Sequence[Fact]) -> dict[MemoryId, Fact | None]:
             by_anyone.add(fact)
             if fact.by_person:
                 by_people.add(fact)
+    for position, fact in enumerate(group):
+        if fact.kept_by_person and fact.kept_since is not None:
+            found[fact.id] = _earliest((found[fact.id], _next_allowed(group, position)))
     return found
+
+
+def _next_allowed(group: Sequence[Fact], position: int) -> Fact | None:
+    """The successor of a fact that a person kept, which most facts are not: here later ones are looked at one by one."""
+    fact = group[position]
+    for at in range(position + 1, len(group)):
+        other = group[at]
+        is_other = other.statement != fact.statement or other.session == fact.session
+        if is_other and _may_supersede(other, fact):
+            return other
+    return None
 
 
 class _Later:

@@ -38,7 +38,8 @@ def correct_memory(
         typer.Option("--expires", metavar="TIME", help="Until when it is recalled, in ISO 8601, or `never`."),
     ] = None,
     pin: Annotated[
-        bool | None, typer.Option("--pin/--unpin", help="Show it in every context of its pool.", show_default=False)
+        bool | None,
+        typer.Option("--pin/--unpin", help="Show it in every context of its pool, or no longer.", show_default=False),
     ] = None,
     categories: Annotated[
         list[str] | None, typer.Option("--category", metavar="LABEL", help="A label for filters; may be repeated.")
@@ -54,7 +55,7 @@ def correct_memory(
     if importance is not None:
         given["importance"] = None if importance == _NONE else _number(importance)
     if all(value is None for value in (content, importance, expires, pin, categories or None)):
-        raise typer.BadParameter("name what to change: a TEXT, --importance, --expires, --pin or --category.")
+        raise typer.BadParameter("name what to change: a TEXT, --importance, --expires, --pin, --unpin or --category.")
     changed = memory.correct_memory(memory_id, content=content, pinned=pin, categories=categories or None, **given)
     _answer_memory(changed, json)
 

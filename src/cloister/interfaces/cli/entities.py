@@ -148,7 +148,8 @@ def retag_entity(
     """Move an entity to another project.
 
     Nothing else does: an entity stays in the project it was extracted in, even when its session moves. If the other project has an
-    entity of this name, the two are merged. --user says to whose part of a project with private members it goes.
+    entity of this name, the two are merged. --user says to whose part of a project with private members it goes; with --key
+    that needs an admin key, unless it is in that user's part already.
     """
     project_id = project_id_of(memory, project)
     entity = memory.retag_entity(entity_id, project_id, user_id=user)

@@ -157,7 +157,7 @@ def change_members(
 def delete_project(memory: Cloister, json: bool, project: ProjectArgument, yes: Yes = False) -> None:
     """Delete a project; its sessions go to the shared pool.
 
-    No message is deleted, and the sessions can be moved into another project.
+    No message is deleted, and the sessions can be moved into another project. Entries of LangGraph's store in it are deleted.
     """
     project_id = project_id_of(memory, project)
     name = memory.project(project_id).name

@@ -21,6 +21,7 @@ _NOUNS = {
     "memories": ("memory", "memories"),
     "observations": ("note",),
     "entities": ("entity", "entities"),
+    "entries": ("entry", "entries"),
     "api_keys": ("API key",),
 }
 app = typer.Typer(help="Users: the people whom sessions belong to.", no_args_is_help=True)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from cloister.domain.archive.matching import position_id
 from cloister.interfaces.formats.conversation import (
     Conversation,
     Said,
@@ -10,16 +11,16 @@ from cloister.interfaces.formats.conversation import (
     conversation,
     items,
     mapping,
-    moment,
+    read_each,
     role_of,
     text,
     titled,
 )
+from cloister.interfaces.formats.times import first_time
 
 SOURCE = "log"
 _IDS = ("id", "conversation_id", "session_id", "thread_id", "chat_id", "uuid")
 _SESSIONS = ("session_id", "conversation_id", "thread_id", "chat_id", "session", "conversation")
-_TIMES = ("created_at", "timestamp", "create_time", "time", "date", "ts")
 _TITLES = ("title", "name", "subject")
 _AUTHORS = ("author", "name", "speaker")
 
@@ -32,12 +33,14 @@ def is_chat_log(value: Value) -> bool:
 
 class ChatLog:
     """Reads the values of one file. What has no id of its own is known by its position: a log only grows at its end. What has no
-    time is taken to be of the time at which the file was changed."""
+    time is taken to be of the time of what comes before it in the conversation, else of that at which the file was changed."""
 
     def __init__(self, name: str, changed_at: int) -> None:
         self._name = name
         self._changed_at = changed_at
         self._positions = Counter[str]()
+        self._last_times: dict[str, int] = {}
+        self._last_ids: dict[str, str] = {}
 
     def read(self, value: Value) -> Conversation:
         if isinstance(value.get("messages"), list):
@@ -49,35 +52,59 @@ class ChatLog:
         if not identity:
             self._positions[""] += 1
             identity = f"{self._name}:{self._positions['']}"
-        found = [_said(mapping(each), str(at)) for at, each in enumerate(items(value["messages"]), 1)]
-        said = [message for message in found if message is not None]
+        messages = [mapping(each) for each in items(value["messages"])]
+        repeated = Counter(_id_of(each) for each in messages)
+        found = read_each(
+            enumerate(messages, 1),
+            lambda each: _said(each[1], each[0], has_own_id=repeated[_id_of(each[1])] == 1),
+        )
+        created_at = _readable_time(value)
+        is_dated = created_at is not None or any(message.at is not None for message in found.said)
+        if not is_dated and found.said:
+            first_time(value)
         return conversation(
             SOURCE,
             identity,
-            said,
+            found,
             title=_first_text(value, _TITLES) or None,
-            created_at=_first_time(value)
-            or min((at for message in said if (at := message.at)), default=self._changed_at),
+            created_at=created_at,
+            file_time=self._changed_at,
         )
 
     def _message(self, value: Value) -> Conversation:
         identity = _first_text(value, _SESSIONS) or self._name
         self._positions[identity] += 1
-        said = _said(value, str(self._positions[identity]))
-        if said is None:
-            raise Skipped("it has no role, or no text")
-        return conversation(SOURCE, identity, [said], title=None, created_at=said.at or self._changed_at)
+        is_repeated = self._last_ids.get(identity) == _id_of(value)
+        found = read_each([value], lambda each: _said(each, self._positions[identity], has_own_id=not is_repeated))
+        before = self._last_times.get(identity)
+        part = conversation(
+            SOURCE,
+            identity,
+            found,
+            title=None,
+            created_at=found.said[0].at if found.said and found.said[0].at is not None else before,
+            file_time=self._changed_at,
+            continues=identity in self._last_ids,
+        )
+        self._last_ids[identity] = _id_of(value)
+        if not part.undated:
+            self._last_times[identity] = part.spoken[-1].created_at
+        return part
 
 
-def _said(message: Value, position: str) -> Said | None:
+def _said(message: Value, position: int, *, has_own_id: bool) -> Said:
     content = message.get("content")
     words = content if isinstance(content, str) else "\n".join(_part(each) for each in items(content))
     role = role_of(message.get("role"))
     if role is None or not words.strip():
-        return None
-    identity = text(message.get("id")) or text(message.get("uuid")) or f"position {position}"
+        raise Skipped("it has no role, or no text")
     author = next((found for name in _AUTHORS if (found := titled(message.get(name)))), None)
-    return Said(id=identity, role=role, content=words, at=_first_time(message), author=author)
+    identity = _id_of(message) if has_own_id else ""
+    return Said(id=identity or position_id(position), role=role, content=words, at=first_time(message), author=author)
+
+
+def _id_of(message: Value) -> str:
+    return text(message.get("id")) or text(message.get("uuid"))
 
 
 def _part(part: object) -> str:
@@ -97,5 +124,9 @@ def _first_text(value: Value, names: tuple[str, ...]) -> str:
     return ""
 
 
-def _first_time(value: Value) -> int | None:
-    return next((at for name in _TIMES if (at := moment(value.get(name))) is not None), None)
+def _readable_time(value: Value) -> int | None:
+    """The time of a conversation; None if it cannot be read, which matters only if no message has one."""
+    try:
+        return first_time(value)
+    except Skipped:
+        return None

@@ -9,10 +9,11 @@ from cloister.interfaces.formats.conversation import (
     conversation,
     items,
     mapping,
-    moment,
+    read_each,
     role_of,
     text,
 )
+from cloister.interfaces.formats.times import moment, readable
 
 SOURCE = "chatgpt"
 _KINDS = ("text", "multimodal_text")
@@ -34,14 +35,13 @@ def read_chatgpt(value: Value) -> Conversation:
     branch = current_branch(
         nodes, text(value.get("current_node")) or None, lambda node: text(node.get("parent")) or None
     )
-    said = [message for node in branch if (message := _said(mapping(node.get("message")))) is not None]
     return conversation(
         SOURCE,
         identity,
-        said,
+        read_each(branch, lambda node: _said(mapping(node.get("message")))),
         title=value.get("title"),
-        created_at=moment(value.get("create_time")),
-        updated_at=moment(value.get("update_time")),
+        created_at=readable((value.get("create_time"),)),
+        updated_at=readable((value.get("update_time"),)),
     )
 
 

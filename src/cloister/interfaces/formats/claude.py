@@ -9,10 +9,11 @@ from cloister.interfaces.formats.conversation import (
     conversation,
     items,
     mapping,
-    moment,
+    read_each,
     role_of,
     text,
 )
+from cloister.interfaces.formats.times import moment, readable
 
 SOURCE = "claude"
 
@@ -32,14 +33,13 @@ def read_claude(value: Value) -> Conversation:
     if any(text(each.get("parent_message_uuid")) in messages for each in branch):
         tip = text(value.get("current_leaf_message_uuid")) or None
         branch = current_branch(messages, tip, lambda each: text(each.get("parent_message_uuid")) or None)
-    said = [message for each in branch if (message := _said(each)) is not None]
     return conversation(
         SOURCE,
         identity,
-        said,
+        read_each(branch, _said),
         title=value.get("name"),
-        created_at=moment(value.get("created_at")),
-        updated_at=moment(value.get("updated_at")),
+        created_at=readable((value.get("created_at"),)),
+        updated_at=readable((value.get("updated_at"),)),
     )
 
 

@@ -1,21 +1,17 @@
 """What the readers of foreign formats have in common: a conversation as records to import, and checks of outside values."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeVar, cast
 
 from cloister.domain.archive.conversations import ConversationRecord, FactRecord, SpokenRecord
 from cloister.domain.conversation import Role
-from cloister.domain.errors import InvalidRequest
 from cloister.domain.text import MAX_CONTENT, MAX_NAME
-from cloister.domain.timestamps import checked_time, parse_iso
 
+M = TypeVar("M")
 Value = Mapping[str, object]
-_SECOND = 1_000_000
 _LONGEST_PREFIX = 20
-# Larger numbers are milliseconds: as seconds they would be after the year 5000.
-_LATEST_SECONDS = 1e11
 _ROLES: Mapping[str, Role] = {
     "user": "user",
     "human": "user",
@@ -30,17 +26,28 @@ _ROLES: Mapping[str, Role] = {
 }
 
 
+UNREADABLE = "its time cannot be read without doubt: write it as 2019-05-01T12:00:00Z, or as seconds since 1970"
+UNDATED = "messages of conversations without any time, which get that of the last change of the file"
+
+
 class Skipped(Exception):
-    """A conversation that is not imported. The text is the reason, the same for all of its kind."""
+    """A conversation, or messages, that are not imported. Each text is a reason, the same for all of its kind."""
+
+    def __init__(self, *reasons: str) -> None:
+        super().__init__(*reasons)
+        self.reasons = reasons
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Conversation:
-    """A conversation, or a part of one, with its messages or memories in order."""
+    """A conversation, or a part of one, with its messages or memories in order. `skipped`: why each message was left out that could
+    not be read; `undated`: how many messages have the time of the file."""
 
     record: ConversationRecord
     spoken: tuple[SpokenRecord, ...] = ()
     facts: tuple[FactRecord, ...] = ()
+    skipped: tuple[str, ...] = ()
+    undated: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,35 +61,65 @@ class Said:
     author: str | None = None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Read:
+    """The messages of a conversation that could be read, and why each of the others could not."""
+
+    said: Sequence[Said]
+    skipped: tuple[str, ...] = ()
+
+
+def read_each(messages: Iterable[M], read: Callable[[M], Said | None]) -> Read:
+    """Read messages one by one. What `read` returns None for does not belong to the conversation, and is not counted."""
+    said: list[Said] = []
+    skipped: list[str] = []
+    for message in messages:
+        try:
+            found = read(message)
+        except Skipped as reason:
+            skipped.extend(reason.reasons)
+            continue
+        if found is not None:
+            said.append(found)
+    return Read(said=said, skipped=tuple(skipped))
+
+
 def conversation(
     source: str,
     identity: str,
-    said: Sequence[Said],
+    read: Read,
     *,
     title: object,
     created_at: int | None,
     updated_at: int | None = None,
+    file_time: int | None = None,
+    continues: bool = False,
 ) -> Conversation:
-    """A conversation of a source. A message without a time has that of the one before it."""
-    if not said:
-        raise Skipped("it has no messages")
-    times = [message.at for message in said if message.at is not None]
-    begun = created_at if created_at is not None else min(times, default=None)
+    """A conversation of a source. A message without a time has that of the one before it; the first ones have that of the
+    conversation, else that of the first message with a time, else `file_time`."""
+    if not read.said:
+        raise Skipped(*(read.skipped or ("it has no messages",)))
+    times = [message.at for message in read.said if message.at is not None]
+    begun = created_at if created_at is not None else min(times, default=file_time)
     if begun is None:
-        raise Skipped("it does not say when it was")
+        raise Skipped(*read.skipped, "it does not say when it was")
     spoken: list[SpokenRecord] = []
     at = begun
-    for message in said:
+    for message in read.said:
         at = at if message.at is None else message.at
         spoken.extend(_spoken(message, at))
+    if not spoken:
+        raise Skipped(*read.skipped, "it has no messages")
     record = ConversationRecord(
         external_id=named(f"{source}:{identity}"),
         user_id=None,
         title=titled(title),
         created_at=begun,
         updated_at=max((updated_at or begun), *(each.created_at for each in spoken)),
+        continues=continues,
     )
-    return Conversation(record=record, spoken=tuple(spoken))
+    undated = 0 if times or created_at is not None else len(spoken)
+    return Conversation(record=record, spoken=tuple(spoken), skipped=read.skipped, undated=undated)
 
 
 def _spoken(message: Said, at: int) -> Iterable[SpokenRecord]:
@@ -120,19 +157,6 @@ def titled(given: object) -> str | None:
         return None
     line = "".join(c for c in " ".join(given[: 4 * MAX_NAME].split()) if c.isprintable())[:MAX_NAME].strip()
     return line.encode(errors="replace").decode() or None
-
-
-def moment(given: object) -> int | None:
-    """A time as seconds, milliseconds or ISO 8601; None if it is none of these."""
-    try:
-        if isinstance(given, str):
-            return checked_time(parse_iso(given, "time"), "time")
-        if isinstance(given, int | float) and not isinstance(given, bool):
-            seconds = given / 1_000 if abs(given) > _LATEST_SECONDS else given
-            return checked_time(round(seconds * _SECOND), "time")
-    except (InvalidRequest, ValueError, OverflowError):
-        return None
-    return None
 
 
 def role_of(given: object) -> Role | None:

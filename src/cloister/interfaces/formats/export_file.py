@@ -2,7 +2,7 @@
 
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, Literal, cast, get_args
@@ -14,7 +14,7 @@ from cloister.domain.patterns import anchored
 from cloister.interfaces.formats.chat_log import ChatLog, is_chat_log
 from cloister.interfaces.formats.chatgpt import is_chatgpt, read_chatgpt
 from cloister.interfaces.formats.claude import is_claude, read_claude
-from cloister.interfaces.formats.conversation import Conversation, Skipped, Value
+from cloister.interfaces.formats.conversation import UNDATED, Conversation, Skipped, Value
 from cloister.interfaces.formats.json_values import json_values
 from cloister.interfaces.formats.mem0 import is_mem0, memories_of, read_mem0
 
@@ -22,11 +22,19 @@ Format = Literal["cloister", "chatgpt", "claude", "mem0", "log"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 # What an export of an assistant is called in its zip file.
 _CONVERSATIONS = anchored(r"conversations(-[0-9]{1,6})?\.json")
+_EXPECTED: Mapping[Format, str] = {
+    "cloister": "an archive of a Cloister",
+    "chatgpt": "conversations with a `mapping`",
+    "claude": "conversations with `chat_messages`",
+    "mem0": "memories with `memory`",
+    "log": "objects with `messages`, or with `role` and `content`",
+}
 _KNOWN = f"use one of {', '.join(FORMATS)} as the format"
 
 
 class ExportFile:
-    """A file of one format. `skipped` counts, while it is read, what cannot be imported, by reason."""
+    """A file of one format. `skipped` counts, while it is read, what cannot be imported, by reason, and `remarks` what is to be
+    known of the rest."""
 
     def __init__(self, path: Path, wanted: str | None = None) -> None:
         if wanted is not None and wanted not in FORMATS:
@@ -35,7 +43,11 @@ class ExportFile:
             raise InvalidRequest("file", f"{str(path)!r} is not a file.")
         self._path = path
         self.skipped = Counter[str]()
-        self.format: Format = next(each for each in FORMATS if each == wanted) if wanted else self._detected()
+        self.remarks = Counter[str]()
+        self._found = 0
+        self.format: Format = (
+            self._checked(next(each for each in FORMATS if each == wanted)) if wanted else self._detected()
+        )
 
     def conversations(self) -> Iterator[Conversation]:
         """The conversations in their order; one may come in several parts."""
@@ -47,15 +59,33 @@ class ExportFile:
             found = cast(Value, value)
             for each in memories_of(found) if self.format == "mem0" else (found,):
                 try:
-                    yield read(each)
-                except Skipped as reason:
-                    self.skipped[str(reason)] += 1
+                    conversation = read(each)
+                except Skipped as skipped:
+                    self.skipped.update(skipped.reasons)
+                    continue
+                self.skipped.update(conversation.skipped)
+                if conversation.undated:
+                    self.remarks[UNDATED] += conversation.undated
+                self._found += 1
+                yield conversation
+
+    def refuse_empty(self) -> None:
+        """Raise if the file was read, and had neither conversations nor anything that was skipped."""
+        if not self._found and not self.skipped:
+            raise InvalidRequest(
+                "file",
+                f"has nothing of the format {self.format}, which is {_EXPECTED[self.format]}: is it another one?",
+            )
+
+    def users(self) -> set[str | None]:
+        """The users that a file names, of which it has memories. Reads all of it."""
+        return {found.record.user_id for found in ExportFile(self._path, self.format).conversations()}
 
     def records(self) -> Iterator[Spoken]:
         """The records of all conversations. Parts of one conversation that follow each other are joined."""
         current: str | None = None
         for found in self.conversations():
-            if found.record.external_id != current:
+            if found.record.external_id != current or not (found.record.continues or found.facts):
                 current = found.record.external_id
                 yield found.record
             yield from found.spoken
@@ -74,25 +104,43 @@ class ExportFile:
         return readers[self.format]
 
     def _detected(self) -> Format:
-        first = next((cast(Value, value) for value in self._values() if isinstance(value, dict)), None)
-        if first is not None:
-            if first.get("format") in (ARCHIVE, CONVERSATIONS):
-                return "cloister"
-            tests: tuple[tuple[Format, Callable[[Value], bool]], ...] = (
-                ("chatgpt", is_chatgpt),
-                ("claude", is_claude),
-                ("mem0", is_mem0),
-                ("log", is_chat_log),
+        found = self._possible()
+        if not found:
+            raise InvalidRequest("file", f"is of no format that is known here; if you know it, {_KNOWN}.")
+        return found[0]
+
+    def _checked(self, wanted: Format) -> Format:
+        """The wanted format, unless the file is recognised as one of another format only."""
+        found = self._possible()
+        if found and wanted not in found:
+            raise InvalidRequest(
+                "format",
+                f"is {wanted}, which is {_EXPECTED[wanted]}, and the file is of the format {found[0]}: leave it out.",
             )
-            for name, is_of_format in tests:
-                if is_of_format(first):
-                    return name
-        raise InvalidRequest("file", f"is of no format that is known here; if you know it, {_KNOWN}.")
+        return wanted
+
+    def _possible(self) -> list[Format]:
+        """The formats that the first object of the file may be of, the likeliest first."""
+        first = next((cast(Value, value) for value in self._values() if isinstance(value, dict)), None)
+        return [] if first is None else [name for name, is_of_format in _TESTS if is_of_format(first)]
 
     def _values(self) -> Iterator[object]:
         with _opened(self._path) as files:
             for file in files:
                 yield from json_values(file)
+
+
+def _is_archive(value: Value) -> bool:
+    return value.get("format") in (ARCHIVE, CONVERSATIONS)
+
+
+_TESTS: tuple[tuple[Format, Callable[[Value], bool]], ...] = (
+    ("cloister", _is_archive),
+    ("chatgpt", is_chatgpt),
+    ("claude", is_claude),
+    ("mem0", is_mem0),
+    ("log", is_chat_log),
+)
 
 
 @contextmanager

@@ -7,16 +7,17 @@ from cloister.domain.errors import CloisterError
 from cloister.domain.memory import MAX_MEMORY, normalised
 from cloister.domain.text import checked_categories, checked_metadata
 from cloister.interfaces.formats.conversation import (
+    UNREADABLE,
     Conversation,
     Skipped,
     Value,
     items,
     mapping,
-    moment,
     named,
     text,
     titled,
 )
+from cloister.interfaces.formats.times import readable
 
 SOURCE = "mem0"
 _PAGES = ("results", "memories", "data")
@@ -39,9 +40,10 @@ def read_mem0(memory: Value) -> Conversation:
     content = normalised(text(memory.get("memory"))[: 2 * MAX_MEMORY])
     if not content or len(content) > MAX_MEMORY:
         raise Skipped("it is not a memory of mem0, or too long")
-    created_at = moment(memory.get("created_at")) or moment(memory.get("updated_at"))
+    given = [memory.get(name) for name in ("created_at", "createdAt", "updated_at", "updatedAt")]
+    created_at = readable(given)
     if created_at is None:
-        raise Skipped("it does not say when it was")
+        raise Skipped(UNREADABLE if any(given) else "it does not say when it was")
     user, run = titled(memory.get("user_id")), titled(memory.get("run_id"))
     metadata = {**mapping(memory.get("metadata"))}
     metadata |= {name: memory[name] for name in ("agent_id", "app_id") if isinstance(memory.get(name), str)}

@@ -26,6 +26,8 @@ from cloister.interfaces.http.dispatch.routes import THREADS, Executors
 from cloister.interfaces.http.events import routes as events
 from cloister.interfaces.http.events.subscribers import Subscribers
 from cloister.interfaces.http.hosts import AllowedHosts
+from cloister.interfaces.http.langgraph import entries
+from cloister.interfaces.http.langgraph import routes as langgraph
 from cloister.interfaces.http.mcp import routes as mcp
 from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.middleware import RequestMiddleware
@@ -100,7 +102,7 @@ def create_app(
         sign_ins=sign_ins or SignIns(),
         operator_key=operator_key,
     )
-    fronts = (openai_chat, openai_models, responses, conversations, anthropic, mcp)
+    fronts = (openai_chat, openai_models, responses, conversations, anthropic, mcp, langgraph, entries)
     parts = (
         recall,
         sessions,

@@ -35,8 +35,8 @@ def mcp(
     """Serve MCP on standard input and output.
 
     For clients that start a program, such as Claude Desktop. The scope is fixed for as long as it runs: --project, --user and
-    --session, else the default project and no user. With the address of a server as --data, requests are passed on to that server,
-    and --key says what they may do.
+    --session, else the default project at the start and no user. With the address of a server as --data, requests are passed on to
+    that server, and --key says what they may do and, without --project, which project they are for.
     """
     if not is_installed():
         raise InvalidRequest("mcp", HOW_TO_INSTALL)

@@ -1,19 +1,17 @@
 """What one MCP connection may touch: one pool, named by the credential and the set-up of the connection, never by a tool call."""
 
 from dataclasses import dataclass, replace
-from hashlib import sha256
 
 from cloister.bootstrap import Services
 from cloister.domain.conversation import Project
 from cloister.domain.errors import Conflict, NotFound
 from cloister.domain.identifiers import ProjectId, format_project_id
-from cloister.domain.scope import Reach
+from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_name
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.recall.search import SearchTarget
 
 _TITLE = "MCP"
-_USER_DIGITS = 16
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +28,16 @@ class McpConnection:
     @property
     def target(self) -> SearchTarget:
         return SearchTarget(project=self.project.id, user_id=self.reach.user)
+
+    @property
+    def pool_scope(self) -> Scope:
+        """The scope of a new session of this connection."""
+        return Scope(
+            tenant=self.reach.tenant,
+            project=self.project.id,
+            user=self.reach.user,
+            visibility=self.project.member_visibility,
+        )
 
     @property
     def scope(self) -> dict[str, str | None]:
@@ -75,7 +83,7 @@ def open_connection(
     may_write: bool,
 ) -> McpConnection:
     """A connection to one pool within a reach. `user` and `session` narrow it; a user other than that of the reach is `Forbidden`.
-    Without `session` there is one for each project and user, so that all windows of a client share it."""
+    Without `session` it is the default one of the project and user, so that all windows of a client share it."""
     if user is not None:
         checked_name(user, "user")
     if session is not None:
@@ -85,12 +93,6 @@ def open_connection(
         services=services,
         reach=narrow,
         project=services.projects.project(narrow, project),
-        session=_default_session(project, narrow.user) if session is None else session,
+        session=services.mcp_sessions.name(narrow, project) if session is None else session,
         may_write=may_write,
     )
-
-
-def _default_session(project: ProjectId, user: str | None) -> str:
-    """A user's name may be as long as an external id, so its hash is used."""
-    part = "" if user is None else f"-{sha256(user.encode()).hexdigest()[:_USER_DIGITS]}"
-    return f"mcp-{project:016x}{part}"

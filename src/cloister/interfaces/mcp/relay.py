@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from itertools import count
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import httpx2
 import mcp_types as types
@@ -21,13 +21,15 @@ from cloister.settings import Remote
 
 Result = TypeVar("Result", bound=BaseModel)
 _SECONDS = 60
+_PROJECT = "X-Project-ID"
 # The last version whose messages say nothing about the client: the client's own version is between it and this process.
 _HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
 
 
 @asynccontextmanager
 async def relaying(remote: Remote, headers: Mapping[str, bytes]) -> AsyncGenerator[Server[Any]]:
-    """A server that relays. Raises `ServerError` with the reason if the address does not answer, or refuses the key."""
+    """A server that relays. Raises `ServerError` with the reason if the address does not answer, or refuses the key. Its project is
+    that of the first request: later ones name it, and are refused if it was deleted."""
     quieten()
     sent = {"Authorization": f"Bearer {remote.key}".encode(), **headers}
     async with httpx2.AsyncClient(
@@ -35,9 +37,10 @@ async def relaying(remote: Remote, headers: Mapping[str, bytes]) -> AsyncGenerat
     ) as http:
         relay = _Relay(http, remote.address)
         try:
-            await relay.ask("ping", None, types.EmptyResult)
+            project = await relay.project()
         except MCPError as error:
             raise ServerError(error.message) from None
+        http.headers[_PROJECT] = project
         yield relay.server()
 
 
@@ -88,6 +91,17 @@ class _Relay:
 
     async def get_prompt(self, _: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         return await self.ask("prompts/get", params, types.GetPromptResult)
+
+    async def project(self) -> str:
+        """The project that the server gives this key and these headers, as the scope of an answer says it."""
+        listed = types.CallToolRequestParams(name="list_memories", arguments={"limit": 1})
+        answer = await self.ask("tools/call", listed, types.CallToolResult)
+        scope = cast(dict[str, Any], answer.structured_content or {}).get("scope")
+        if answer.is_error or not isinstance(scope, dict):
+            raise MCPError(
+                code=types.INTERNAL_ERROR, message=f"{self._address} does not say which project this key is for."
+            )
+        return cast(dict[str, str], scope)["project"]
 
     async def ask(self, method: str, params: BaseModel | None, kind: type[Result]) -> Result:
         """Send one request. A server that does not answer, or not as a Cloister does, is an error that says so; the next request

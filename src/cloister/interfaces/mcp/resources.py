@@ -3,7 +3,7 @@
 from urllib.parse import unquote
 
 from cloister.domain.errors import InvalidRequest, NotFound
-from cloister.domain.memory import quoted
+from cloister.domain.prompts.speaker import speaker
 from cloister.domain.text import CHARACTERS_A_TOKEN
 from cloister.domain.timestamps import iso
 from cloister.interfaces.mcp.connection import McpConnection
@@ -47,11 +47,12 @@ def _session(connection: McpConnection, external_id: str) -> str:
     connection.services.pool_reader.session(connection.reach, external_id)
     room = ContextRequest(semantic_limit=0, budget=ANSWER_TOKENS - 500, budget_is_cap=True)
     context = connection.services.context.build(connection.reach, external_id, room)
-    lines = [
-        f"{iso(item.message.created_at)}, {item.message.role}: {item.message.content}"
+    said = context.quoted(
+        f"{iso(item.message.created_at)}, {speaker(item.message, item.user, named=context.names_speakers)}: "
+        f"{item.message.content}"
         for item in context.current_conversation
-    ]
-    return f"{_heading(connection)}\n\n{quoted(lines)[: ANSWER_TOKENS * CHARACTERS_A_TOKEN] or NOTHING}"
+    )
+    return f"{_heading(connection)}\n\n{said[: ANSWER_TOKENS * CHARACTERS_A_TOKEN] or NOTHING}"
 
 
 def _heading(connection: McpConnection) -> str:

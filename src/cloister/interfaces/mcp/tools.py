@@ -85,7 +85,7 @@ _HITS = _list_of(
     created_at=_TEXT,
     relevance={"type": "number"},
 )
-_MEMORIES = _list_of(id=_TEXT, content=_TEXT, session=_TEXT, created_at=_TEXT)
+_MEMORIES = _list_of(id=_TEXT, content=_TEXT, said_by=_TEXT, session=_TEXT, created_at=_TEXT)
 
 _ALL = (
     Tool(

@@ -69,7 +69,8 @@ class OrganisationMethods:
         settings: Mapping[str, object] | None = None,
         allow_duplicate_name: bool = False,
     ) -> Project:
-        """Change a project's name, settings, or member visibility, or make it the default one. What is not given stays."""
+        """Change a project's name, settings, or member visibility, or make it the default one. What is not given stays; a
+        setting that is None is reset to its default."""
         if settings is not None:
             checked_settings(settings)
         change = ProjectChange(
@@ -87,7 +88,8 @@ class OrganisationMethods:
         return self._backend.preview_visibility(parse_project_id(project_id), visibility)
 
     def delete_project(self, project_id: str) -> DeletedProject:
-        """Delete a project; its sessions move to the shared pool with their messages and memories. Returns how many."""
+        """Delete a project; its sessions move to the shared pool with their messages and memories. Returns how many. Entries of the
+        project are deleted."""
         return self._backend.delete_project(parse_project_id(project_id))
 
     def project_profile(

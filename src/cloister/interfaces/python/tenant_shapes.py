@@ -51,6 +51,7 @@ class ErasedUser:
     memories: int
     observations: int
     entities: int
+    entries: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,6 +66,7 @@ class ErasedTenant:
     observations: int
     entities: int
     api_keys: int
+    entries: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -62,7 +62,7 @@ _OF_US = anchored(entries(predicates.OF_US)[0])
 
 def category_of(key: str, *, negated: bool, adverbs: tuple[str, ...]) -> Category | None:
     """The category of the first table that matches. An occupation is work; a habit with a frequency is a preference."""
-    if "longer" in adverbs or (negated and key.endswith((" anymore", " any more"))):
+    if "longer" in adverbs or (negated and key.endswith((" anymore", " any more", " any longer"))):
         lasting = key.split(" ", 1)[0] not in _NOT_LASTING or _table_of(key, negated=True) or _ENDED_STATE.match(key)
         return "change" if lasting or (_ROLE.match(key) and not _NO_ROLE.match(key)) else None
     if category := _table_of(key, negated=negated):

@@ -88,7 +88,8 @@ _BEFORE: tuple[tuple[EntityType, Pattern[str]], ...] = (
     (
         "place",
         linear(
-            r"\b(?:move|moves|moved|moving|fly|flies|flying|flew|travel|travell?ed|travell?ing|trip|vacation|holiday|went|go|going|drive"
+            r"\b(?:move|moves|moved|moving|fly|flies|flying|flew|travel|travell?ed|travell?ing|trip|vacation|holiday|went|go"
+            r"|going|drive"
             r"|driving|drove|arrived|back|hike|hiking|house|flat|village|town|city|miles|tour)\b(?: [\w'-]+){0,4}?"
             r" (?:to|from|near|around|outside|through) (?:the |downtown )?$"
             r"|\b(?:live|lives|lived|living|based|stay|staying) (?:[\w'-]+ ){0,3}?(?:near|outside|around|close to) (?:the )?$"

@@ -10,7 +10,8 @@ from cloister.models.rules.tables.notation import words
 from cloister.models.rules.tables.words import PET
 
 _WORK = (
-    r"(?:book|novel|trilogy|saga|movie|film|musical|play|show|series|sitcom|documentary|song|album|track|single|playlist|podcast|game"
+    r"(?:book|novel|trilogy|saga|movie|film|musical|play|show|series|sitcom|documentary|song|album|track|single|playlist"
+    r"|podcast|game"
     r"|video game|board game|rpg|shooter|app|website|tool|magazine|comic|manga|anime|poem|script|screenplay)s?"
 )
 _CREATOR = (
@@ -20,7 +21,8 @@ _CREATOR = (
 _CALLED = r"(?: is| are| was| were)?,?(?: called| named| titled| entitled| like| such as| is| was)?"
 _TITLE_BEFORE = linear(
     rf"\b{_WORK}{_CALLED}[,:]? $"
-    r"|\b(?:read|reads|reading|reread|rereading|re-reading|watch|watched|watching|rewatched|rewatching|play|played|playing|replaying"
+    r"|\b(?:read|reads|reading|reread|rereading|re-reading|watch|watched|watching|rewatched|rewatching|play|played|playing"
+    r"|replaying"
     r"|finish|finished|listen to|listened to|listening to|love|loved|like|liked|enjoy|enjoyed|recommend|recommended|into) $"
     r"|\b(?:favou?rites?|ones|one|it)(?: is| are| was| were)(?: called)? $",
     IGNORECASE,

@@ -5,6 +5,7 @@ The modules with the patterns are imported at first use: compiling them takes 0.
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 
 from cloister.domain.extraction import NO_GUIDANCE, ExtractedEntity, ExtractedMemory, Guidance, KnownMemory, Statement
 from cloister.domain.identifiers import MessageId
@@ -29,6 +30,7 @@ class Rules:
     ) -> list[ExtractedMemory]:
         """The lasting facts that users state about themselves, their family and their things, without the `known` ones. Rules
         cannot follow instructions; categories and importance are enforced by the caller."""
+        from cloister.models.rules.changes.doubts import says_returned
         from cloister.models.rules.changes.supersession import NewMemory, Supersession
         from cloister.models.rules.facts import speaker_named
         from cloister.models.rules.memories import facts
@@ -40,6 +42,7 @@ class Rules:
             if statement.role != "user":
                 continue
             with _LOCK:
+                returned = says_returned(statement.content)
                 for fact in facts(statement.content, statement.author):
                     key = same_as(fact.content)
                     before = found.get(key)
@@ -51,6 +54,7 @@ class Rules:
                     # What was true, ended and is true again is one memory, of the last time that it was said.
                     found.pop(key, None)
                     speaker = speaker_named(statement.author)
+                    fact = replace(fact, returned=returned)
                     found[key] = supersession.add(fact, speaker, statement.created_at, statement.id)
         return [memory.extracted() for memory in found.values()]
 

@@ -10,11 +10,13 @@ _LONGEST = 200
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fact:
-    """A memory's text. `additional`: the speaker says that it is true besides something else ("I also work for …")."""
+    """A memory's text. `additional`: the speaker says that it is true besides something else ("I also work for …").
+    `returned`: the message says that somebody went and came back."""
 
     category: Category
     content: str
     additional: bool = False
+    returned: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from cloister.domain.patterns import IGNORECASE, linear
+from cloister.domain.patterns import IGNORECASE, anchored, linear
 from cloister.models.rules.tables.notation import words
 
 Person = Literal["I", "he", "they"]
@@ -21,18 +21,21 @@ _CONTRACTED = (
 _FILLERS = words(
     "just actually really also finally honestly basically kinda definitely truly simply absolutely literally totally "
     "personally obviously certainly only still quite very even already then both all especially particularly sadly "
-    "luckily fortunately unfortunately officially ultimately eventually initially proudly happily"
+    "legally formally thankfully luckily fortunately unfortunately ultimately eventually initially proudly happily"
 )
 _KEPT = words(
     "never always usually often sometimes rarely seldom normally generally typically mostly mainly regularly "
-    "occasionally originally currently recently previously formerly now no longer"
+    "occasionally originally currently recently previously formerly officially now no longer"
 )
 _KEPT_FILLERS = frozenset({"still", "only", "already", "both", "all"})
 _IRREGULAR_PAST = words(
     "was were had did went got became began bought brought built broke came chose drove fell felt found flew forgot "
     "gave grew heard held kept knew left lost made met moved paid put quit ran said saw sold sent set spent spoke "
-    "stood swam took taught told thought understood wore won wrote"
+    "stood swam swore took taught told thought understood wore won wrote"
 )
+_ALSO_PAST = frozenset({"split", "hit"})
+_AFTER_PAST = anchored(r"$|(?:up|last|in|on|after|this|from|a|\d{2,3})$", IGNORECASE)
+"""After "split" and "hit": they are in the past, unlike in "split my time"."""
 _DETERMINERS = words("a an the my our one two three four five six some any no several many")
 _NOT_PAST = words("need feed breed speed bleed succeed proceed shed embed")
 _SPECIAL_THIRD = {"have": "has", "do": "does", "go": "goes", "be": "is", "am": "is", "are": "is"}
@@ -87,7 +90,7 @@ def predicate(text: str, person: Person) -> Predicate | None:
     verb, rest = words[0].lower(), words[1:]
     if verb in ("am", "is", "are", "was", "were", "have", "has", "do", "does", "cannot", "can", "will"):
         return _with_auxiliary(verb, rest, adverbs, person)
-    if is_past(verb) or verb == "used":
+    if is_past(verb) or verb == "used" or (verb in _ALSO_PAST and _AFTER_PAST.match(" ".join(rest[:1]))):
         return _made(verb, verb, rest, adverbs, ())
     if person == "he":
         return _made(base_form(verb), verb, rest, adverbs, ())
@@ -155,6 +158,13 @@ def _leading_adverbs(words: list[str]) -> tuple[list[str], list[str]]:
             return found, words[position:]
         found.append(plain)
     return found, words[6:]
+
+
+def first_verbs(text: str) -> tuple[str, str]:
+    """The first two words after adverbs, in lower case: "finally have just moved out" → "have", "moved"."""
+    _, rest = _leading_adverbs(text.split(" ", 8))
+    _, following = _leading_adverbs(rest[1:])
+    return (rest[0].lower() if rest else "", following[0].lower() if following else "")
 
 
 def is_past(verb: str) -> bool:

@@ -3,26 +3,61 @@
 from cloister.domain.patterns import IGNORECASE, Anchored, Pattern, anchored, linear
 from cloister.models.rules import refusals
 from cloister.models.rules.categories import Category, category_of
-from cloister.models.rules.changes.values import without_endings
+from cloister.models.rules.changes.times import without_endings
+from cloister.models.rules.changes.values import category_of_value, without_idioms
 from cloister.models.rules.facts import Fact, Speaker, fact
 from cloister.models.rules.grammar import Person, Predicate, is_past, of_others, of_the_speaker, predicate
+from cloister.models.rules.tables.names import GIVEN_NAMES
 from cloister.models.rules.tables.notation import alternatives, opening
 from cloister.models.rules.tables.words import MINE, NAMES, PET, RELATION
 
 _NAMED = rf"((?-i:{NAMES}))"
 _OWN_NAME = anchored(
-    r"my ((?:(?:full|first|last|middle|real|maiden|given|family|legal|preferred|new|actual) )*"
-    rf"(?:name|surname|nickname(?: at \w+)?))(?: is|'s)(?: actually| now| really)? {_NAMED}(?![\w'])",
+    r"my ((?:(?:full|first|last|middle|real|maiden|given|family|legal|preferred|new|actual|married) )*"
+    rf"(?:name|surname|nickname(?: at \w+)?))(?: is|'s| has been changed to| was changed to| (?:has )?changed to"
+    rf"| became)(?: actually| now| really)? {_NAMED}(?![\w'])",
     IGNORECASE,
 )
 _CORRECTION = anchored(r", not [\w'-]{1,40}$")
-_CALL_ME = anchored(rf"(?:(?:you can|please|just|feel free to|pls) )*call me {_NAMED}(?= |$)", IGNORECASE)
-_THEY_CALL_ME = anchored(
-    r"(my (?:friends|family|colleagues|mates)|everyone|everybody|people|most people|friends) calls? me"
-    rf" {_NAMED}$",
+_CALL_ME = anchored(
+    r"(?:(?:you can|please|just|feel free to|pls|from now on,?|now|I (?:would |really )*(?:like|want|need|prefer|love) you to) )*"
+    rf"(?:call me|start calling me|refer to me as|address me as|use the name(?=.* for me\b)"
+    rf"|use(?=.* for me\b)) {_NAMED}(?P<not>, not [\w'-]{{1,40}})?(?= |$)",
     IGNORECASE,
 )
-_GO_BY = anchored(rf"I (go by|am called|am named) {_NAMED}(?= |$)", IGNORECASE)
+_NOT_CALLED = anchored(
+    rf"(?:please )?(?:stop calling|do not call|quit calling) me {_NAMED}(?: any ?more| now)?$", IGNORECASE
+)
+_WANTS_TO_BE = anchored(
+    rf"I (?:would )?(?:much |really )?(?:prefer|like|rather|want|prefer it|love)(?: to)? (?:be called|go by|be known as"
+    rf"|be addressed as) {_NAMED}(?= |$)",
+    IGNORECASE,
+)
+_PREFERS = anchored(rf"I (?:now )?prefer {_NAMED}(?: now| instead| from now on)$", IGNORECASE)
+_TOOK_NAME = anchored(
+    r"I (?:(?:have|just|recently|also) )*(?:took|taken|went back to|gone back to|reverted to|kept|use|am using|am back to"
+    r"|(?:went|gone) back to using|am back to using)"
+    r" (?:my|the|our) (?:(?:husband's|wife's|partner's|spouse's|maiden|married|birth|mother's|father's|last|family|old) ){0,3}"
+    rf"(?:name|surname),?(?: of| it is)? {_NAMED}(?![\w'])",
+    IGNORECASE,
+)
+_AM_NOW = anchored(
+    rf"I am (?:now {_NAMED}|{_NAMED} (?:now|these days|since (?:\w+ ){{0,2}}\w+|as of (?:\w+ ){{0,2}}\w+))$", IGNORECASE
+)
+_NO_CALL = anchored(
+    r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|june|july|august|september|october"
+    r"|november"
+    r"|december|christmas|easter|later|back|tomorrow)\b",
+    IGNORECASE,
+)
+_THEY_CALL_ME = anchored(
+    r"(my (?:friends|family|colleagues|mates)|everyone|everybody|they|people|most people|friends)(?: just| now)? calls? me"
+    rf" {_NAMED}(?P<now> now| these days)?$",
+    IGNORECASE,
+)
+_GO_BY = anchored(
+    rf"I (?:(?:now|actually|just|mostly|mainly) )?(go by(?: the name)?|am called|am named) {_NAMED}(?= |$)", IGNORECASE
+)
 _I_AM = anchored(rf"I am {_NAMED}$", IGNORECASE)
 _NO_NAME = anchored(
     r"(?:sorry|fine|ok|okay|ready|back|here|done|good|not|so|very|really|just|yes|no|all|in|on|at|the|a|an|from|your|off|out|up"
@@ -33,10 +68,10 @@ _NO_NAME = anchored(
 _ATTRIBUTES: tuple[tuple[Category, str, str], ...] = (
     ("preference", r"favou?rite(?: (?!of|part|bit|one|thing|moment|scene)[\w-]+){1,4}?|hobby|hobbies|passion", ""),
     ("place", "hometown|home town|home|address|time ?zone|office", ""),
-    ("work", "boss|manager|employer", r"called|named|an?|from|my|[A-Z]\w*"),
+    ("work", "boss|manager|employer|workplace", r"called|named|an?|from|my|[A-Z]\w*"),
     (
         "work",
-        "job|job title|role|position|profession|occupation|major|degree|thesis|dissertation|field|specialty|speciality",
+        "job|job title|title|gig|role|position|profession|occupation|major|degree|thesis|dissertation|field|specialty|speciality",
         "",
     ),
     ("work", "company|business|startup|school|university|college", r"called|named|an?|in|at|based|the|[A-Z]\w*"),
@@ -55,11 +90,13 @@ _ATTRIBUTES: tuple[tuple[Category, str, str], ...] = (
         "",
     ),
     ("self", "age", r"\d{1,3}"),
+    ("family", "boyfriend|girlfriend|partner|fiancé|fiancée", r"called|named|[A-Z]\w*"),
 )
 """The category, the attributes, and what a value must begin with to be a lasting fact."""
 _ATTRIBUTE = anchored(
     r"my ((?:(?:current|new|main|biggest|old|next|own|all-time|whole|day) )*"
-    rf"(?:{'|'.join(names for _, names, _ in _ATTRIBUTES)})) (is|are|was|were) (.+)$",
+    rf"(?:{'|'.join(names for _, names, _ in _ATTRIBUTES)})) (is now|are now|now is|is|are|was|were|(?:has )?changed to"
+    rf"|has become) (.+)$",
     IGNORECASE,
 )
 _ANYTHING = anchored("")
@@ -78,7 +115,8 @@ making|acting|doing|getting|going|being|coming|asking|telling|looking
 """
 )
 _FAVOURITE = anchored(
-    r"(.{2,50}?) (is|are) my ((?:all-time |absolute |current )?favou?rite [\w-]+(?: [\w-]+){0,3})$", IGNORECASE
+    r"(.{2,50}?) (is|are) my ((?:all-time |absolute |current |new )?favou?rite [\w-]+(?: [\w-]+){0,3}?)(?P<now> now| these days)?$",
+    IGNORECASE,
 )
 _NO_FAVOURITE = opening(
     r"it|this|that|these|those|he|she|they|which|what|who|one|here|there|such|both|your?|and|but|or"
@@ -134,16 +172,31 @@ def _name(text: str, speaker: Speaker, *, introduces: bool) -> Fact | None:
         correction = _CORRECTION.match(text, match.end())
         changed = correction.group() if correction else ""
         return fact("name", f"{speaker.whose} {match.group(1).lower()} is {match.group(2)}{changed}")
-    if match := _CALL_ME.match(text):
+    if (match := _WANTS_TO_BE.match(text) or _CALL_ME.match(text)) and not _NO_CALL.match(match.group(1)):
         return fact("name", f"{speaker.subject} wants to be called {match.group(1)}")
+    if match := _NOT_CALLED.match(text):
+        return fact("name", f"{speaker.subject} does not want to be called {match.group(1)}")
     if match := _THEY_CALL_ME.match(text):
-        return fact("name", f"{speaker.subject} is called {match.group(2)} by {of_the_speaker(match.group(1).lower())}")
+        now = "now " if match["now"] else ""
+        return fact(
+            "name", f"{speaker.subject} is {now}called {match.group(2)} by {of_the_speaker(match.group(1).lower())}"
+        )
+    if match := _TOOK_NAME.match(text):
+        return fact("name", f"{speaker.whose} last name is {match.group(1)} now")
+    if (match := _PREFERS.match(text)) and _is_given(match.group(1)):
+        return fact("name", f"{speaker.subject} prefers to be called {match.group(1)} now")
+    if (match := _AM_NOW.match(text)) and _is_given(found := match.group(1) or match.group(2)):
+        return fact("name", f"{speaker.whose} name is {found} now")
     if match := _GO_BY.match(text):
-        verb = "goes by" if match.group(1).lower() == "go by" else "is called"
+        verb = "goes by" if match.group(1).lower().startswith("go by") else "is called"
         return fact("name", f"{speaker.subject} {verb} {match.group(2)}")
     if introduces and (match := _I_AM.match(text)) and not _NO_NAME.match(match.group(1)):
         return fact("name", f"{speaker.subject} is {match.group(1)}")
     return None
+
+
+def _is_given(name: str) -> bool:
+    return name.split(" ", 1)[0].casefold() in GIVEN_NAMES
 
 
 def _favourite(text: str, speaker: Speaker) -> Fact | None:
@@ -151,7 +204,7 @@ def _favourite(text: str, speaker: Speaker) -> Fact | None:
     match = _FAVOURITE.match(text)
     if match is None or _NO_FAVOURITE.match(match.group(1)):
         return None
-    thing, verb, favourite = match.groups()
+    thing, verb, favourite = match.group(1, 2, 3)
     return fact("preference", f"{thing[0].upper()}{thing[1:]} {verb} {speaker.inside}'s {favourite}")
 
 
@@ -160,7 +213,7 @@ def _attribute(text: str, speaker: Speaker) -> Fact | None:
     match = _ATTRIBUTE.match(text)
     if match is None:
         return None
-    attribute, verb, value = match.group(1).lower(), match.group(2).lower(), match.group(3)
+    attribute, verb, value = match.group(1).lower(), match.group(2).lower().replace("now is", "is now"), match.group(3)
     category, begins = _kind_of(attribute)
     if _SAYS_NOTHING.match(value) or not begins.match(value):
         return None
@@ -222,7 +275,8 @@ def _category_of_kin(kin: str) -> Category:
 def _together(text: str, speaker: Speaker) -> Fact | None:
     """ "My partner and I have been together for nine years"."""
     if (named := _WITH_A_NAME.match(text)) and (both := predicate(text[named.end() :], "they")):
-        is_lasting = _OF_A_COUPLE.match(both.key) and not refusals.has_unresolved_reference(both.key)
+        is_lasting = _OF_A_COUPLE.match(both.key) or category_of_value(both, of_both=True)
+        is_lasting = is_lasting and not refusals.has_unresolved_reference(without_idioms(both.key))
         return (
             fact("family", f"{speaker.subject} and {named.group(1)} {of_the_speaker(both.shown)}")
             if is_lasting
@@ -230,9 +284,10 @@ def _together(text: str, speaker: Speaker) -> Fact | None:
         )
     match = _TOGETHER.match(text)
     said = predicate(text[match.end() :], "they") if match else None
-    if match is None or said is None or refusals.has_unresolved_reference(said.key):
+    if match is None or said is None or refusals.has_unresolved_reference(without_idioms(said.key)):
         return None
     category = category_of(said.key, negated=said.negated, adverbs=said.adverbs)
+    category = category or category_of_value(said, of_both=True)
     if category is None or refusals.is_of_the_moment(said.key, category):
         return None
     relation = next(filter(None, match.groups())).lower()

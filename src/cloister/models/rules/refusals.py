@@ -49,8 +49,10 @@ _IN_A_STORY = anywhere(
 _ASKS = opening(
     r"""
 what|what's|whats|where|where's|who|who's|whose|whom|why|how|how's|which|when (did|do|does|will|is|was|are|should)
-do|does|did|am|is|are|was|were|can|could|should|shall|will|would|may|might|has|had|have (i|you|we|they)
-don't (i|you)|can't (you|i|we)|isn't|aren't|wasn't|won't|haven't|doesn't|didn't
+do|does|did|am|is|are|was|were|can(?!'t)|could|should|shall|will|would|may|might
+(has|had)(?! (a|an|my|our|to) )|have (i|you|we|they)
+don't (i|you)|can't (you|i|we)
+(isn't|aren't|wasn't|won't|haven't|doesn't|didn't) (i|you|we|they|he|she|it|this|that|there|the|my|your|people)
 any (idea|chance|thoughts|tips|suggestions|advice|recommendations)
 tell me|remind me|explain|describe|guess(?! what,)|wonder|wondering
 """,
@@ -76,7 +78,10 @@ _REPORTED_BY = anchored(
     r"(?:(?:he|she|they|it|nobody|no one|[A-Z]\w+|[Mm]y \w+|[Tt]he \w+) )?(?:said|says|told|tells|replied|wrote|writes"
     r"|claims|claimed|insists|insisted|whispered|shouted|sang|sings)\b"
 )
-_OWN_REPORT = linear(r"(?:like |as )?i (?:said|told you|mentioned|wrote)(?: that)?\b", IGNORECASE)
+_OWN_REPORT = linear(
+    r"(?:like |as )?i (?:said|told you|mentioned|wrote|asked (?:my \w+|him|her) (?:to marry me|out))(?: that)?\b",
+    IGNORECASE,
+)
 _HEDGE = anywhere(
     r"""
 would|could|might|should|ought|maybe|perhaps|probably|possibly|supposedly|presumably|hypothetically|wish
@@ -122,11 +127,23 @@ _OWN_HEADING = opening(
     r"""
 update|updates|edit|correction|reminder|note|notes|fyi|ps|p\.s|btw|by the way|((good|bad|great|big) )?news|true story|confession
 fact|facts|background|info|information|details|bio|context|situation|intro|introduction|basics|things|profile|story
-me|myself|about (me|myself)|today|preferences|plan|plans
+me|myself|about (me|myself)|today|preferences|plan|plans|typo|thing|announcement|psa|reminder|status|other thing|last thing
+it's official|it is official|(new|current) (job|address|home|place|name|role|title|status)|(life|job|status) (update|news)
+(switched|changed) jobs|plot twist|guess what|(big|major) (change|changes)
 """,
     lead="quick|small|short|big|important|one more|another|a|an|some|few|my|just|here's|here is|here are|the|also|and"
     "|so|ok|oh|well|personal",
     then=r"(?: (?:about|for|on|of) (?:me|myself|my .{1,30}|you|today))?$",
+)
+_ASKS_TO_BE_CALLED = anchored(
+    r"(?:(?:hey|hi|so|and|please|also),? ){0,3}(?:can|could|would|will) you (?:please |just |maybe )?"
+    r"(?=(?:call me|start calling me|refer to me as|address me as) [A-ZÀ-Þ])",
+    IGNORECASE,
+)
+_CAN_YOU_BELIEVE = anchored(r"can you believe (?:that )?(?=(?:i|we|i'm|we're|i've) )", IGNORECASE)
+_ON_A_TRIP = anywhere(
+    "flying|flight|visiting|visit|trip|holiday|vacation|conference|until|till|leaving|layover|hotel|stopover|returning"
+    "|passing through|tonight|tomorrow|home (soon|later|on)|back (on|home)"
 )
 _SPEAKER_FIRST = opening("i|i'm|i've|my|we|we've|we're", lead="and|but|so|well|ok|oh|yes|yeah|no")
 
@@ -141,6 +158,12 @@ def is_a_text_to_work_on(said: list[Sentence]) -> bool:
 def hands_over_the_voice(sentence: Sentence) -> bool:
     """Whether the rest of the message is not the sender's own voice: after "pretend …", "you are a …", "Relevant memories:"."""
     return bool(_OPENS_A_PLAY.match(sentence.text)) or (sentence.heads and not is_own_heading(sentence.text))
+
+
+def as_statement(sentence: Sentence) -> Sentence:
+    """ "Could you call me Sam?" as "call me Sam": in form a question, and in fact the speaker's name."""
+    asked = _ASKS_TO_BE_CALLED.match(sentence.text) or _CAN_YOU_BELIEVE.match(sentence.text)
+    return Sentence(text=sentence.text[asked.end() :], asked=False, heads=False) if asked else sentence
 
 
 def is_refused(sentence: Sentence) -> bool:
@@ -182,6 +205,11 @@ def speaks_of_the_reader(text: str) -> bool:
 def is_of_the_moment(text: str, category: Category) -> bool:
     """Whether this is true only now. An event may be of today; a state of today need not last."""
     return bool((_MOMENT_OF_AN_EVENT if category in _EVENTS else _MOMENT).search(text))
+
+
+def is_on_a_trip(text: str) -> bool:
+    """Whether a sentence tells of a journey, so that "I'm in Porto now" in it is no home."""
+    return bool(_ON_A_TRIP.search(text))
 
 
 def is_own_heading(text: str) -> bool:

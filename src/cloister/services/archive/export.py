@@ -26,12 +26,13 @@ class Export:
 
     def check(self, reach: Reach, target: ArchiveTarget) -> None:
         """Raise if the caller may not export the target, or there is no such project. An unknown user has an empty archive. A key
-        that is bound to a user exports that user and nothing else; one that is confined to a project exports that project."""
+        that is bound to a user exports that user and nothing else, if it is confined too, what is that user's in its project; one
+        that is only confined exports its project."""
         if target.project is None and target.user is None and not reach.is_whole_tenant:
             raise Forbidden("This key does not reach the whole tenant: export what it reaches, a project or a user.")
         if target.user is not None:
             reach.user_of(target.user)
-            if reach.confined_to is not None:
+            if reach.confined_to is not None and reach.user is None:
                 raise Forbidden(
                     "This key is confined to its project, and a user is exported from all: export the project."
                 )
@@ -70,10 +71,12 @@ def _records(transaction: Transaction, target: ArchiveTarget) -> Iterable[Line]:
         yield from (message.line() for message in rows.messages(session))
         yield from (memory.line() for memory in rows.memories(session.record.id))
         yield from (observation.line() for observation in rows.observations(session.record.id))
+        yield from (response.line() for response in rows.responses(session.record.id))
     yield from (pair.line() for pair in rows.replacements())
     for entity in rows.entities():
         yield entity.line()
         yield from (mention.line() for mention in rows.mentions(entity.id))
+    yield from (relation.line() for relation in rows.relations())
 
 
 def _header(target: ArchiveTarget) -> Line:

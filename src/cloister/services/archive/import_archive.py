@@ -13,13 +13,16 @@ from cloister.domain.archive.reading import ArchiveReader, NumberedLine
 from cloister.domain.archive.records import (
     EntityRecord,
     FormerProjectRecord,
+    ItemRecord,
     MemoryRecord,
     MentionRecord,
     MessageRecord,
     ObservationRecord,
     ProjectRecord,
     Record,
+    RelationRecord,
     ReplacementRecord,
+    ResponseRecord,
     RevisionRecord,
     SessionRecord,
     record_of,
@@ -30,7 +33,10 @@ from cloister.domain.project_settings import checked_settings
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_project_name
 from cloister.domain.usage import Limits, refuse_over
+from cloister.services.archive.archived_projects import ArchivedProjects
 from cloister.services.archive.import_entities import MOST_MENTIONS, EntityBatch, EntityImport
+from cloister.services.archive.import_items import item_text, response_body
+from cloister.services.archive.import_relations import MOST_RELATIONS, RelationImport
 from cloister.services.archive.import_sessions import SessionBatch, SessionImport, add_replacements
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.imported_rows import ImportedRows
@@ -54,6 +60,8 @@ class ArchiveImport:
         limits: Limits,
         sessions: SessionImport,
         entities: EntityImport,
+        relations: RelationImport,
+        archived: ArchivedProjects,
         tally: ImportTally,
     ) -> None:
         self._database = database
@@ -61,23 +69,29 @@ class ArchiveImport:
         self._limits = limits
         self._sessions = sessions
         self._entities = entities
+        self._relations = relations
+        self._archived = archived
         self._tally = tally
         self._session: SessionBatch | None = None
         self._entity: EntityBatch | None = None
         self._memory: MemoryId | None = None
         self._pairs: list[ReplacementRecord] = []
+        self._stated: list[RelationRecord] = []
         self._is_of_tenant = False
         self._handlers: dict[str, Callable[[NumberedLine], None]] = {
             ProjectRecord.kind: self._add_project,
             SessionRecord.kind: self._begin_session,
             FormerProjectRecord.kind: self._add_former_project,
             MessageRecord.kind: self._add_message,
+            ItemRecord.kind: self._add_item,
             MemoryRecord.kind: self._add_memory,
             RevisionRecord.kind: self._add_revision,
             ObservationRecord.kind: self._add_observation,
+            ResponseRecord.kind: self._add_response,
             ReplacementRecord.kind: self._add_replacement,
             EntityRecord.kind: self._begin_entity,
             MentionRecord.kind: self._add_mention,
+            RelationRecord.kind: self._add_relation,
         }
 
     def run(self, reader: ArchiveReader) -> Iterator[None]:
@@ -85,6 +99,7 @@ class ArchiveImport:
         if unknown := reader.header.keys() - _HEADER:
             raise InvalidRequest("header", f"has unknown fields: {', '.join(sorted(unknown))[:200]}.")
         self._is_of_tenant = reader.header.get("scope") == "tenant"
+        self._entities.has_all_names = self._is_of_tenant and reader.header["version"] != 1
         for line in reader.body():
             handle = self._handlers.get(line.kind)
             if handle is None:
@@ -94,6 +109,7 @@ class ArchiveImport:
         self._store_session(ends=True)
         self._store_pairs()
         self._store_entity(ends=True)
+        self._store_relations()
 
     def _add_project(self, line: NumberedLine) -> None:
         if self._session is not None or self._entity is not None:
@@ -102,7 +118,7 @@ class ArchiveImport:
         checked_project_name(record.name)
         checked_settings(record.settings)
         is_new = self._database.write(self._reach, lambda transaction: self._store_project(transaction, record))
-        self._entities.note_project(record)
+        self._archived.note(record)
         self._tally.add("projects", int(is_new), int(not is_new))
 
     def _store_project(self, transaction: Transaction, record: ProjectRecord) -> bool:
@@ -132,7 +148,7 @@ class ArchiveImport:
         return True
 
     def _begin_session(self, line: NumberedLine) -> None:
-        if self._entity is not None or self._pairs:
+        if self._entity is not None or self._pairs or self._stated:
             raise InvalidRequest("session", "must come before all entities.")
         self._store_session(ends=True)
         batch = SessionBatch(record=record_of(SessionRecord, line.fields))
@@ -157,9 +173,29 @@ class ArchiveImport:
             )
         if record.id & MAX_SEQUENCE >= batch.record.next_sequence:
             raise InvalidRequest("message.id", "must be below the next_sequence of its session.")
-        batch.last = record.id
+        batch.last, batch.position = record.id, -1
         batch.characters += len(record.content)
         batch.messages.append(record)
+        self._store_session()
+
+    def _add_item(self, line: NumberedLine) -> None:
+        batch, record = self._of_session(ItemRecord, line)
+        if (record.message_id or 0) != batch.last or record.position <= batch.position:
+            raise InvalidRequest("item.message_id", "must be that of the message before it, with ascending positions.")
+        text = item_text(record)
+        batch.position = record.position
+        batch.characters += len(text)
+        batch.items.append((record, text))
+        self._store_session()
+
+    def _add_response(self, line: NumberedLine) -> None:
+        batch, record = self._of_session(ResponseRecord, line)
+        for message in (record.question_id, record.reply_id, *record.message_ids):
+            if message is not None:
+                batch.check(message, "response.message_ids")
+        body = response_body(record)
+        batch.characters += len(str(body))
+        batch.responses.append((record, body))
         self._store_session()
 
     def _add_memory(self, line: NumberedLine) -> None:
@@ -194,8 +230,11 @@ class ArchiveImport:
 
     def _begin_entity(self, line: NumberedLine) -> None:
         self._store_session(ends=True)
-        self._store_entity(ends=True)
-        self._entity = EntityBatch(record=record_of(EntityRecord, line.fields))
+        self._store_relations()
+        record = record_of(EntityRecord, line.fields)
+        self._store_entity(ends=True, ends_group=not self._entities.is_of_group(record))
+        self._entities.begin(record)
+        self._entity = EntityBatch(record=record)
 
     def _add_mention(self, line: NumberedLine) -> None:
         if self._entity is None:
@@ -203,6 +242,13 @@ class ArchiveImport:
         self._entity.mentions.append(record_of(MentionRecord, line.fields))
         if len(self._entity.mentions) >= MOST_MENTIONS:
             self._store_entity()
+
+    def _add_relation(self, line: NumberedLine) -> None:
+        self._store_session(ends=True)
+        self._store_entity(ends=True)
+        self._stated.append(record_of(RelationRecord, line.fields))
+        if len(self._stated) >= MOST_RELATIONS:
+            self._store_relations()
 
     def _of_session(self, record: type[R], line: NumberedLine) -> tuple[SessionBatch, R]:
         if self._session is None:
@@ -216,13 +262,18 @@ class ArchiveImport:
         self._sessions.store(batch, self._tally)
         self._session = None if ends else batch.rest()
 
-    def _store_entity(self, *, ends: bool = False) -> None:
+    def _store_entity(self, *, ends: bool = False, ends_group: bool = True) -> None:
         self._store_pairs()
         batch = self._entity
         if batch is None:
             return
-        self._entities.store(batch, self._sessions.numbers, self._tally)
+        self._entities.store(batch, self._sessions.numbers, self._tally, ends_group=ends and ends_group)
         self._entity = None if ends else EntityBatch(record=batch.record, is_added=True)
+
+    def _store_relations(self) -> None:
+        stated, self._stated = self._stated, []
+        if stated:
+            self._relations.store(stated, self._sessions.numbers, self._entities.ids)
 
     def _store_pairs(self) -> None:
         pairs, self._pairs = self._pairs, []

@@ -9,9 +9,11 @@ from cloister.domain.errors import CloisterError
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits
+from cloister.services.archive.archived_projects import ArchivedProjects
 from cloister.services.archive.import_archive import ArchiveImport
 from cloister.services.archive.import_conversations import ConversationImport
 from cloister.services.archive.import_entities import EntityImport
+from cloister.services.archive.import_relations import RelationImport
 from cloister.services.archive.import_sessions import SessionImport
 from cloister.services.conversations.record import Recorder
 from cloister.services.events.bus import EventBus
@@ -67,9 +69,13 @@ class Import:
             return ConversationImport(
                 self._database, reach, self._limits, self._recorder, self._indexer, self._clock, self._events, tally
             )
-        sessions = SessionImport(self._database, self._indexer, self._clock, self._limits, self._events, reach)
-        entities = EntityImport(self._database, self._entities, reach)
-        return ArchiveImport(self._database, reach, self._limits, sessions, entities, tally)
+        archived = ArchivedProjects()
+        sessions = SessionImport(
+            self._database, self._indexer, self._clock, self._limits, self._events, reach, archived
+        )
+        entities = EntityImport(self._database, self._entities, reach, archived)
+        relations = RelationImport(self._database, reach, archived)
+        return ArchiveImport(self._database, reach, self._limits, sessions, entities, relations, archived, tally)
 
 
 def _stopped(reader: ArchiveReader, tally: ImportTally) -> str:

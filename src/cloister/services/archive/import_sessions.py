@@ -6,27 +6,32 @@ import of the same archive.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from cloister.domain.archive.ids import session_numbers
 from cloister.domain.archive.imported import ImportTally
 from cloister.domain.archive.records import (
     FormerProjectRecord,
+    ItemRecord,
     MemoryRecord,
     MessageRecord,
     ObservationRecord,
+    ResponseRecord,
     RevisionRecord,
     SessionRecord,
 )
 from cloister.domain.conversation import Message, Session
 from cloister.domain.errors import Conflict, Forbidden, InvalidRequest, NotFound
-from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MemoryId, MessageId, SessionId, session_of
+from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MemoryId, MessageId, PoolId, SessionId, session_of
 from cloister.domain.memory import Memory, checked_memory
 from cloister.domain.project_settings import pending_message_count
+from cloister.domain.prompts.recalled_text import NO_POOL
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.timestamps import Clock
 from cloister.domain.truth.supersession import Person
 from cloister.domain.usage import Limits, refuse_over
+from cloister.services.archive.archived_projects import ArchivedProjects
+from cloister.services.archive.import_items import add_items, add_responses
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.indexer import Indexer
 from cloister.services.memories.supersession import Related, Supersession
@@ -61,10 +66,17 @@ class SessionBatch:
     memories: list[MemoryRecord] = field(default_factory=list[MemoryRecord])
     revisions: list[tuple[MemoryId, RevisionRecord]] = field(default_factory=list[tuple[MemoryId, RevisionRecord]])
     observations: list[ObservationRecord] = field(default_factory=list[ObservationRecord])
+    items: list[tuple[ItemRecord, str]] = field(default_factory=list[tuple[ItemRecord, str]])
+    responses: list[tuple[ResponseRecord, dict[str, Any]]] = field(
+        default_factory=list[tuple[ResponseRecord, dict[str, Any]]]
+    )
+    position: int = -1
+    """The position of the last item after the last message."""
 
     @property
     def is_full(self) -> bool:
-        size = len(self.messages) + len(self.memories) + len(self.revisions) + len(self.observations)
+        lists = (self.messages, self.memories, self.revisions, self.observations, self.items, self.responses)
+        size = sum(map(len, lists))
         return size >= _LARGEST_BATCH or self.characters >= _MOST_CHARACTERS
 
     def check(self, message: MessageId, name: str) -> None:
@@ -74,7 +86,9 @@ class SessionBatch:
 
     def rest(self) -> "SessionBatch":
         """The same session without records, after they were stored."""
-        return SessionBatch(record=self.record, last=self.last, is_added=True, is_gone=self.is_gone)
+        return SessionBatch(
+            record=self.record, last=self.last, position=self.position, is_added=True, is_gone=self.is_gone
+        )
 
 
 class _Stored(NamedTuple):
@@ -90,8 +104,16 @@ class SessionImport:
     """Stores batches. `numbers` and `memories` are ids of the archive that are stored under others."""
 
     def __init__(
-        self, database: Database, indexer: Indexer, clock: Clock, limits: Limits, events: EventBus, reach: Reach
+        self,
+        database: Database,
+        indexer: Indexer,
+        clock: Clock,
+        limits: Limits,
+        events: EventBus,
+        reach: Reach,
+        archived: ArchivedProjects,
     ) -> None:
+        self._archived = archived
         self._database = database
         self._indexer = indexer
         self._clock = clock
@@ -157,6 +179,10 @@ class SessionImport:
         session, is_new = self._session(transaction, rows, pools, batch.record)
         shift = (session.id - batch.record.id) << SEQUENCE_BITS
         messages = self._add_messages(transaction, rows, pools, session, batch, indexed, shift, now)
+        if batch.items:
+            is_same = self._is_in_its_pool(transaction, session, batch.record)
+            add_items(transaction, session, batch.items, shift, with_others=is_same)
+        add_responses(transaction, session, batch.responses, shift)
         _note_past(transaction, session, batch, shift)
         memories, ids = _add_memories(transaction, rows, session, batch, known, shift)
         for memory, revision in batch.revisions:
@@ -190,6 +216,14 @@ class SessionImport:
             raise NotFound("session", record.external_id)
         raise Conflict(f"The external_id {record.external_id!r} is taken.")
 
+    def _is_in_its_pool(self, transaction: Transaction, session: Session, record: SessionRecord) -> bool:
+        """Whether the session recalls here what it recalled when the archive was made: it is in the same project, and that is not
+        private now if it was shared. Otherwise what the archive's session had recalled is not shown (ISO-12)."""
+        if session.project != record.project_id or session.project is None:
+            return session.project == record.project_id
+        visibility = ProjectStore(transaction).get(session.project).member_visibility
+        return not self._archived.is_divided(session.project, visibility)
+
     def _add_messages(
         self,
         transaction: Transaction,
@@ -202,8 +236,13 @@ class SessionImport:
         now: int,
     ) -> int:
         """Add the messages that are missing; returns how many."""
+        quotes = any(
+            record.has_recalled_text or entry.quotes for record, entry in zip(batch.messages, indexed, strict=True)
+        )
+        is_same = not quotes or self._is_in_its_pool(transaction, session, batch.record)
+        pool = session.pool if is_same else NO_POOL
         entries = [
-            (_message(record, session, entry, shift), entry)
+            (_message(record, session, entry, shift, pool), entry)
             for record, entry in zip(batch.messages, indexed, strict=True)
         ]
         present = ExtractionStore(transaction).present(session.id, [message.id for message, _ in entries])
@@ -249,7 +288,8 @@ def _scope(transaction: Transaction, record: SessionRecord) -> Scope:
     return Scope(tenant=reach.tenant, project=record.project_id, user=record.user_id, visibility=visibility)
 
 
-def _message(record: MessageRecord, session: Session, indexed: Indexed, shift: int) -> Message:
+def _message(record: MessageRecord, session: Session, indexed: Indexed, shift: int, pool: PoolId) -> Message:
+    """The message to add. `pool` is where it is shown with what it quotes."""
     return Message(
         id=MessageId(record.id + shift),
         session=session.id,
@@ -262,7 +302,7 @@ def _message(record: MessageRecord, session: Session, indexed: Indexed, shift: i
         tokens=indexed.tokens,
         metadata=record.metadata,
         created_at=record.created_at,
-        recalled_pool=session.pool if record.has_recalled_text or indexed.quotes else None,
+        recalled_pool=pool if record.has_recalled_text or indexed.quotes else None,
         categories=record.categories,
     )
 

@@ -23,6 +23,7 @@ from cloister.domain.errors import (
     StorageError,
     TurnMoved,
 )
+from cloister.domain.identifiers import MessageId
 from cloister.domain.prompts.profile import DEFAULT_PROFILE_TOKENS
 from cloister.domain.prompts.prompt import prompt, wants_profile
 from cloister.domain.reply import ChatRequest, ProviderEvent, TextDelta, ToolCallDelta, Usage
@@ -140,8 +141,13 @@ class Chat:
             await asyncio.gather(*tasks, return_exceptions=True)
         broke = None if answering.cancelled() else answering.exception()
         finished_reply = buffer.cut() if answering.cancelled() else buffer.ended(broke)
-        finished = await self._store(turn, finished_reply, threads, contexts)
-        publish(finished)
+        if turn.is_unnamed and (finished_reply.status == "failed" or finished_reply.error is not None):
+            finished = _turn_end(finished_reply)
+            publish(finished)
+            await self._forget_unnamed(turn, threads)
+        else:
+            finished = await self._store(turn, finished_reply, threads, contexts)
+            publish(finished)
         if broke is not None and not isinstance(broke, CloisterError):
             raise broke
         return finished
@@ -212,13 +218,7 @@ class Chat:
         self, turn: Turn, finished_reply: FinishedReply, threads: ThreadRunner, contexts: Sequence[Context]
     ) -> TurnEnd:
         """Store the reply, with retries: it exists nowhere else."""
-        finished = TurnEnd(
-            status=finished_reply.status,
-            message=None,
-            finish_reason=finished_reply.finish_reason,
-            usage=finished_reply.usage,
-            error=finished_reply.error,
-        )
+        finished = _turn_end(finished_reply)
         given = any(context.holds_other_sessions for context in contexts)
         end = partial(
             self._turns.end,
@@ -231,8 +231,9 @@ class Chat:
         for attempt in range(1, _TRIES + 1):
             try:
                 message = await threads.write(end)
-                if message is not None and finished_reply.status == "completed":
-                    await self._forget_replaced(turn, threads)
+                if message is not None:
+                    replaces = turn.replaces if finished_reply.status == "completed" else ()
+                    await self._forget_replaced(turn, (*turn.failed, *replaces), threads)
                 return replace(finished, message=message)
             except CloisterError as failed:
                 if attempt == _TRIES or not isinstance(failed, StorageError):
@@ -240,10 +241,28 @@ class Chat:
             await asyncio.sleep(_FIRST_WAIT * 2**attempt)
         raise AssertionError
 
-    async def _forget_replaced(self, turn: Turn, threads: ThreadRunner) -> None:
-        for message in turn.replaces:
+    async def _forget_unnamed(self, turn: Turn, threads: ThreadRunner) -> None:
+        """Forget a session that the failed request has made and not named: a client that asks again would leave one behind for
+        each attempt. If this fails, the session stays, as one whose question was not answered."""
+        forget = partial(self._forgetting.session, Reach(tenant=turn.reach.tenant), turn.session.external_id)
+        with suppress(NotFound, StorageError):
+            await threads.write(forget)
+
+    async def _forget_replaced(self, turn: Turn, replaced: Sequence[MessageId], threads: ThreadRunner) -> None:
+        for message in replaced:
             with suppress(NotFound):  # somebody deleted it meanwhile
                 await threads.write(partial(self._forgetting.message, Reach(tenant=turn.reach.tenant), message))
+
+
+def _turn_end(finished_reply: FinishedReply) -> TurnEnd:
+    """The end of a turn whose reply is not stored yet."""
+    return TurnEnd(
+        status=finished_reply.status,
+        message=None,
+        finish_reason=finished_reply.finish_reason,
+        usage=finished_reply.usage,
+        error=finished_reply.error,
+    )
 
 
 def own_request(turn: Turn, context: Context, *, key: str | None = None) -> ChatRequest:

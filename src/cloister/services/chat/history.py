@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from cloister.domain.conversation import Draft, Message, Role, Session
-from cloister.domain.history import NewMessages, compare
+from cloister.domain.history import NewMessages, compare, last_said
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.messages import MessageStore
+from cloister.storage.stores.sessions import SessionStore
 
 _MOST_COMPARED = 1_000
 _MOST_REPLIES = 100
@@ -15,7 +16,14 @@ _SPOKEN: tuple[Role, ...] = ("user", "assistant")
 def compared(
     transaction: Transaction, session: Session | None, sent: Sequence[Draft], *, continues: bool
 ) -> NewMessages:
-    """The new messages of a client's history. A session of None has no messages."""
+    """The new messages of a client's history. A session of None has no messages. If a session was cleared, only what was said since
+    the last reply is new: what was forgotten stays so, though the client sends it again."""
+    if (
+        session is not None
+        and not session.message_count
+        and SessionStore(transaction).had_messages(session.external_id)
+    ):
+        sent = last_said(sent)
     stored = [] if session is None or not session.message_count else _stored(transaction, session, len(sent))
     return compare(sent, stored, continues=continues)
 

@@ -13,6 +13,7 @@ from cloister.domain.prompts.recalled_text import own_words, shown_outside_sessi
 from cloister.domain.prompts.speaker import without_user
 from cloister.domain.recall.excerpt import ELLIPSIS
 from cloister.domain.scope import Scope
+from cloister.domain.timestamps import now
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import StoredEntities
 from cloister.storage.stores.extraction import ExtractionStore
@@ -44,28 +45,28 @@ class RecalledText:
 
     def gone(self, context: Context) -> Iterator[str]:
         """The texts of what was forgotten or has left the pool."""
-        now = self.still_there(context)
+        still = self.still_there(context)
         said = [item.message for item in context.current_conversation]
-        present = {item.message.id for item in now.relevant_history}
+        present = {item.message.id for item in still.relevant_history}
         present |= ExtractionStore(self._transaction).present(self._session, [message.id for message in said])
         for message in (*said, *(item.message for item in context.relevant_history)):
             if message.id not in present:
                 yield own_words(message.content)
-        memories = {stored.memory.id: stored.memory.content for stored in now.derived.memories}
+        memories = {stored.memory.id: stored.memory.content for stored in still.derived.memories}
         yield from (
             without_user(each.memory.content)
             for each in context.derived.memories
             if memories.get(each.memory.id) != each.memory.content
         )
-        facts = {fact.memories for fact in now.derived.profile}
+        facts = {fact.memories for fact in still.derived.profile}
         yield from (without_user(fact.content) for fact in context.derived.profile if fact.memories not in facts)
-        notes = {stored.observation.id for stored in now.derived.observations}
+        notes = {stored.observation.id for stored in still.derived.observations}
         yield from (
             without_user(each.observation.content)
             for each in context.derived.observations
             if each.observation.id not in notes
         )
-        entities = {entity.id: entity.notes for entity in now.derived.entities}
+        entities = {entity.id: entity.notes for entity in still.derived.entities}
         for entity in context.derived.entities:
             # What is added to the notes of an entity comes last.
             if not entities.get(entity.id, "").startswith(entity.notes) or entity.id not in entities:
@@ -122,7 +123,7 @@ class RecalledText:
         if project is None or ProjectStore(self._transaction).find(project) is None:
             return {}
         entities = StoredEntities(self._transaction, project, self._scope.pool.user, self._generation)
-        return entities.found([entity.id for entity in derived.entities])
+        return entities.found([entity.id for entity in derived.entities], now())
 
     def _observations(self, derived: Derived, pool: PoolId) -> list[StoredObservation]:
         notes = ObservationStore(self._transaction)

@@ -25,13 +25,22 @@ from cloister.services.conversations.item_format import (
     item_type,
     parse_item_id,
 )
-from cloister.services.conversations.items import ItemWriter, StoredItem, find_item, newest_items
+from cloister.services.conversations.items import ItemWriter, StoredItem, find_item, new_item_id, newest_items
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.items import ItemStore, ResponseRow, ResponseStore
 from cloister.storage.stores.sessions import SessionStore
 
 MOST_HISTORY = 400
 """The maximum number of items of a session that a model is shown."""
+
+# What a response repeats of its request, where it is not shown: the session has left the pool in which it was asked (ISO-12).
+_NOT_SHOWN: Mapping[str, Any] = {
+    "instructions": None,
+    "metadata": {},
+    "tools": [],
+    "tool_choice": "auto",
+    "text": {"format": {"type": "text"}},
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,7 +55,8 @@ class StoredResponse:
 class ResponseRecord:
     """Stores the items of a request and of its reply with their turn. `items` are those of the request; with `is_all_new` none of
     them is stored yet. `echo` are the fields of the request that the response repeats. `history` are the
-    items of the session before this request, up to the response `previous` if there is one."""
+    items of the session before this request, up to the response `previous` if there is one. `owns_messages`: the request named no
+    session, and its words are forgotten with it; `owns_session`: nor did those before it."""
 
     def __init__(
         self,
@@ -55,6 +65,7 @@ class ResponseRecord:
         *,
         is_all_new: bool,
         owns_messages: bool,
+        owns_session: bool,
         previous: str | None = None,
     ) -> None:
         self._items = items
@@ -62,6 +73,8 @@ class ResponseRecord:
         self._created_at = int(time.time())
         self._is_all_new = is_all_new
         self._owns_messages = owns_messages
+        self._owns_session = owns_session
+        self._stored: list[int] = []
         self._previous = previous
         self._asks = any(item.draft is not None for item in items)
         self.history: tuple[StoredItem, ...] = ()
@@ -83,7 +96,7 @@ class ResponseRecord:
         """Store the items of the request, those after its first new message, or all if all are new."""
         appended = self._appended(transaction, turn)
         writer = ItemWriter(transaction, turn.session, before=min((m.id for m in appended.values()), default=None))
-        is_new = self._is_all_new
+        is_new, self._stored = self._is_all_new, []
         for index, item in enumerate(self._items):
             message = appended.get(index)
             is_new = is_new or message is not None
@@ -92,7 +105,8 @@ class ResponseRecord:
             elif item.draft is None:
                 call = call_of(item.item)
                 if (call is None or (item.type, call) not in known) and (is_new or call is not None):
-                    writer.other(encoded(item.item))
+                    self._stored.append(new_item_id())
+                    writer.other(encoded(item.item), id=self._stored[-1])
         writer.write()
 
     def _appended(self, transaction: Transaction, turn: Turn) -> dict[int, Message]:
@@ -140,6 +154,9 @@ class ResponseRecord:
             "usage": None if outcome.usage is None else [outcome.usage.prompt_tokens, outcome.usage.completion_tokens],
             "output": output,
             "messages": [message.id for message in turn.messages] if self._asks else [],
+            "items": self._stored,
+            "owns_session": self._owns_session,
+            "pool": turn.session.pool,
         }
         row = ResponseRow(
             session=session.external_id,
@@ -159,10 +176,10 @@ class Responses:
         self._forgetting = forgetting
 
     def session_of(self, reach: Reach, response: str) -> tuple[str, bool]:
-        """The outside id of the session of a response, and whether the response owns its messages."""
+        """The outside id of the session of a response, and whether no request of the chain up to it has named that."""
         with self._database.read(reach) as transaction:
             row = _row(transaction, response)
-            return row.session, row.owns_messages
+            return row.session, _owns_session(row)
 
     def end_of(self, reach: Reach, response: str) -> MessageId:
         """The last message of a response: its reply, or the question if the reply had only tool calls."""
@@ -178,16 +195,22 @@ class Responses:
             for item in body["output"]:
                 with suppress(NotFound):  # it was deleted, or stayed in the pool in which it was made
                     output.append(find_item(transaction, session, item))
+            if body.get("pool") != session.pool:
+                body["echo"] = {**body["echo"], **_NOT_SHOWN}
             return StoredResponse(session=session, body=body, output=tuple(output))
 
     def remove(self, reach: Reach, response: str) -> None:
-        """Delete a response; with its messages, if its caller named no conversation that they belong to."""
+        """Delete a response; with its messages and other items, if its request named no conversation that they belong to."""
 
         def work(transaction: Transaction) -> tuple[ResponseRow, bool]:
             row = _row(transaction, response)
             session = SessionStore(transaction).lock(row.session).session
             ResponseStore(transaction).remove(session.id, _number(response))
-            return row, session.message_count <= len(_messages(row))
+            if row.owns_messages:
+                items = ItemStore(transaction, session.id, session.pool)
+                for item in _items(row):
+                    items.remove_by_id(item)
+            return row, _owns_session(row) and session.message_count <= len(_messages(row))
 
         row, is_all = self._database.write(reach, work)
         if not row.owns_messages:
@@ -199,6 +222,7 @@ class Responses:
         for message in _messages(row):
             with suppress(NotFound):
                 self._forgetting.message(reach, message)
+        self._forgetting.clean_up()
 
 
 def format_response_id(number: int) -> str:
@@ -231,6 +255,17 @@ def _messages(row: ResponseRow) -> list[MessageId]:
     """The messages that a response's request appended, and its reply."""
     asked = cast(list[MessageId], json.loads(row.body)["messages"])
     return [*asked, *([] if row.reply is None else [row.reply])]
+
+
+def _items(row: ResponseRow) -> list[int]:
+    """The ids of the items that are not messages: of the request, and of the reply."""
+    body = json.loads(row.body)
+    made = map(parse_item_id, cast(list[str], body["output"]))
+    return [*cast(list[int], body.get("items", [])), *(item for item in made if item is not None)]
+
+
+def _owns_session(row: ResponseRow) -> bool:
+    return bool(json.loads(row.body).get("owns_session", row.owns_messages))
 
 
 def _end_of(transaction: Transaction, response: str) -> MessageId:

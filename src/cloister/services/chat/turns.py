@@ -71,8 +71,9 @@ class TurnRequest(NamedSession):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Turn:
     """A turn that was begun. `session` is the session at that time, and `reach` the caller's. `messages` were appended, or were
-    already waiting for a reply; the last is the question. A completed reply replaces the messages in `replaces`. The turn recalls
-    only from `scope`, the session's scope at its beginning (ISO-12). `model` is the model that the project names."""
+    already waiting for a reply; the last is the question. A completed reply replaces the messages in `replaces`, any reply those in
+    `failed`, the failed replies to the same question. With `is_unnamed` the request named no session, and made this one. The turn
+    recalls only from `scope`, the session's scope at its beginning (ISO-12). `model` is the model that the project names."""
 
     reach: Reach
     number: int
@@ -83,6 +84,8 @@ class Turn:
     system_prompt: str | None
     model: str | None = None
     replaces: tuple[MessageId, ...] = ()
+    failed: tuple[MessageId, ...] = ()
+    is_unnamed: bool = False
     known: frozenset[str] = frozenset()
     record: "TurnRecord | None" = None
 
@@ -177,6 +180,8 @@ class Turns:
                 messages=messages,
                 system_prompt=None if project is None else system_prompt(project.settings),
                 model=None if project is None else chat_model(project.settings),
+                failed=() if prepared else _failed_replies(transaction, session, messages[-1]),
+                is_unnamed=is_new and request.session is None,
                 known=request.known,
                 record=request.record,
             )
@@ -373,6 +378,11 @@ def _project(transaction: Transaction, session: Session) -> Project | None:
 
 def _scope(session: Session, project: Project | None) -> Scope:
     return session.scope(None if project is None else project.member_visibility)
+
+
+def _failed_replies(transaction: Transaction, session: Session, question: Message) -> tuple[MessageId, ...]:
+    later = MessageStore(transaction).page(session.id, session.pool, limit=_MOST_REPLACED, after=question.id)
+    return tuple(message.id for message in later if message.status == "failed")
 
 
 def _refuse_moved(transaction: Transaction, turn: Turn, name: str) -> None:

@@ -16,6 +16,7 @@ from cloister.services.events.bus import MOST_AT_ONCE, EventBus
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.entities import EntityStore
+from cloister.storage.stores.entries.entries import TenantEntryStore
 from cloister.storage.stores.erasure import UserErasureStore
 from cloister.storage.stores.idempotency import IdempotencyStore
 from cloister.storage.stores.pools import PoolStore
@@ -36,6 +37,7 @@ class _Removal:
     episodes: int = 0
     memories: int = 0
     observations: int = 0
+    entries: int = 0
     named: list[Session] = field(default_factory=list[Session])
     projects: set[ProjectId | None] = field(default_factory=set[ProjectId | None])
     pools: set[PoolId] = field(default_factory=set[PoolId])
@@ -77,6 +79,7 @@ class UserErasure:
             memories=removed.memories,
             observations=removed.observations,
             entities=len(removed.entities_gone),
+            entries=removed.entries,
         )
 
     def _remove(self, transaction: Transaction, user_id: str) -> _Removal:
@@ -97,6 +100,7 @@ class UserErasure:
             IdempotencyStore(transaction).forget_session(session)
             SessionStore(transaction).remove(session, messages=messages)
         rows.remove_pools(pools)
+        removed.entries = TenantEntryStore(transaction).remove_of_user(user_id)
         for key in rows.remove_keys():
             IdempotencyStore(transaction).forget_key(key)
         return removed

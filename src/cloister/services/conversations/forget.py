@@ -24,7 +24,7 @@ from cloister.storage.stores.entity_groups import TouchedEntities
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.files.trees import remove_files
 from cloister.storage.stores.idempotency import IdempotencyStore
-from cloister.storage.stores.index_rows import IndexStore
+from cloister.storage.stores.indexing.index_rows import IndexStore
 from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.observations import ObservationStore

@@ -24,6 +24,8 @@ _TEXTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal"
 _PARTS = {"input_image": "[image]", "input_audio": "[audio]", "input_file": "[file]", "image_url": "[image]"}
 _OTHER_PART = "[attachment]"
 _PREFIXES = {"function_call": "fc", "function_call_output": "fco", "reasoning": "rs", "message": "msg"}
+# It points to an item that the client does not send, and that may be anywhere.
+_REFERENCE = "item_reference"
 _ROLES: Mapping[Role, str] = {"user": "input_text", "system": "input_text", "tool": "input_text"}
 
 
@@ -47,6 +49,8 @@ def read_item(item: object) -> NewItem:
     kind = given.get("type", "message" if "role" in given else None)
     if not isinstance(kind, str) or not _TYPE.fullmatch(kind):
         raise InvalidRequest("type", "must name the kind of item, such as message or function_call_output.")
+    if kind == _REFERENCE:
+        raise InvalidRequest("type", "item_reference is not supported here: send the item itself.")
     _check_depth(given)
     size = len(_encoded(given))
     if size > MAX_ITEM:
@@ -99,6 +103,36 @@ def frame_of(item: Item, content: str) -> str | None:
         lengths.append(len(part[field]) if field else -len(_marker(part)))
         parts.append({**part, field: None} if field else part)
     return _encoded({"item": {**item, "content": parts}, "lengths": lengths})
+
+
+def checked_frame(item: Item, lengths: Sequence[int] | None) -> str:
+    """Check the item of a message without its text, of an archive, and return it as it is stored."""
+    content = item.get("content", lengths)
+    parts = [cast(Item, part) for part in cast(Sequence[object], content)] if isinstance(content, list) else None
+    if parts is None:
+        is_valid = content is None and lengths is not None and len(lengths) == 1 and lengths[0] >= 0
+    else:
+        is_valid = lengths is not None and len(parts) == len(lengths) and all(map(_is_of_length, parts, lengths))
+    if not is_valid or item_type(item) != "message":
+        raise InvalidRequest("item.item", "is not the item of a message, or its lengths do not fit its parts.")
+    return _encoded({"item": item, "lengths": lengths})
+
+
+def _is_of_length(part: object, length: int) -> bool:
+    """Whether a part can have a text of this length; that of a part that is not text is negative."""
+    if not isinstance(part, Mapping) or not isinstance(cast(Item, part).get("type"), str):
+        return False
+    return (length >= 0) == (cast(Item, part)["type"] in _TEXTS)
+
+
+def checked_other(item: Item) -> str:
+    """Check an item that is not a message, of an archive, and return it as it is stored."""
+    kind = item.get("type", "message" if "role" in item else None)
+    if not isinstance(kind, str) or not _TYPE.fullmatch(kind):
+        raise InvalidRequest("item.item", "must have a type, such as function_call_output.")
+    if kind == "message" and _draft(item) is not None:
+        raise InvalidRequest("item.item", "has the text of a message, which must be a message of the archive.")
+    return _encoded(item)
 
 
 def item_of(message: Message, frame: str | None) -> dict[str, Any]:

@@ -4,12 +4,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from cloister.domain.conversation import Draft, Message, Session
+from cloister.domain.conversation import Message, Session
 from cloister.domain.errors import Conflict, InvalidRequest, NotFound, TooLarge
 from cloister.domain.history import words_key
-from cloister.domain.identifiers import MessageId, ProjectId, new_removal_id
+from cloister.domain.identifiers import MessageId, new_removal_id
 from cloister.domain.scope import Reach
-from cloister.domain.timestamps import Clock
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.item_format import (
     NewItem,
@@ -32,13 +31,10 @@ from cloister.storage.stores.sessions import SessionStore
 
 MOST_ITEMS = 1_000
 """The maximum number of items of one request, as of messages."""
-_MOST_AFTER_A_MESSAGE = 10_000
+MOST_AFTER_A_MESSAGE = 10_000
 _MOST_COMPARED = 200
 _PAGE = 20
 _LARGEST_HISTORY = 2_000_000
-# Where a client that adds its question to a conversation is looked for, before it asks without naming that.
-_MOST_WAITING = 50
-_WAITING_SECONDS = 60
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,8 +71,8 @@ class ItemWriter:
     def other(self, item: str, *, id: int | None = None, response: int | None = None) -> Position:
         """Add an item that is not a message after the last item."""
         self._position += 1
-        if self._position > _MOST_AFTER_A_MESSAGE:
-            raise Conflict(f"There are {_MOST_AFTER_A_MESSAGE:,} items after the last message: go on with a message.")
+        if self._position > MOST_AFTER_A_MESSAGE:
+            raise Conflict(f"There are {MOST_AFTER_A_MESSAGE:,} items after the last message: go on with a message.")
         row = ItemRow(self._message, self._position, id or new_item_id(), response, self._session.pool, item)
         self._add(row)
         return row.message, row.position
@@ -99,22 +95,22 @@ class Items:
         recorder: Recorder,
         forgetting: Forgetting,
         events: EventBus,
-        clock: Clock,
     ) -> None:
         self._database = database
-        self._clock = clock
         self._sessions = sessions
         self._recorder = recorder
         self._forgetting = forgetting
         self._events = events
 
     def create(self, reach: Reach, fields: SessionFields, items: Sequence[NewItem]) -> Session:
-        """Create a session with its first items, all or nothing."""
+        """Create a session with its first items, all or nothing. `Conflict` if there is one with this external id."""
         wanted = checked_fields(replace(fields, user_id=reach.user_of(fields.user_id)))
         prepared = self._prepare(items)
 
         def work(transaction: Transaction) -> tuple[Session, tuple[Message, ...]]:
-            session, _ = self._sessions.add(transaction, wanted)
+            session, is_new = self._sessions.add(transaction, wanted)
+            if not is_new:
+                raise Conflict(f"The session {session.external_id!r} exists already: add items to it.")
             messages, _ = self._append(transaction, session.external_id, items, prepared)
             return SessionStore(transaction).get(session.external_id), messages
 
@@ -185,26 +181,6 @@ class Items:
             self._forgetting.message(reach, message)
         return session
 
-    def waiting_for(
-        self, reach: Reach, project: ProjectId | None, user_id: str | None, said: Sequence[Draft]
-    ) -> str | None:
-        """The outside id of the session that a client has just added this conversation to, word for word, and that waits for the
-        reply: some clients add items to a conversation and then ask without naming it. None if there are several or none. Nothing
-        is disclosed: all that the session has said is in the request."""
-        user = reach.user_of(user_id)
-        since = self._clock() - _WAITING_SECONDS * 1_000_000
-        with self._database.read(reach) as transaction:
-            recent = SessionStore(transaction).page(limit=_MOST_WAITING, project=project, any_project=False)
-            found = [
-                session.external_id
-                for session in recent
-                if session.updated_at >= since
-                and (session.project, session.user_id) == (project, user)
-                and session.message_count == len(said)
-                and _waits(transaction, session, said)
-            ]
-        return found[0] if len(found) == 1 else None
-
     def _prepare(self, items: Sequence[NewItem]) -> list[PreparedMessage]:
         if len(items) > MOST_ITEMS:
             raise TooLarge("items", len(items), MOST_ITEMS, "items")
@@ -228,17 +204,6 @@ class Items:
             self._events.added(session, messages)
         if any(message.role == "assistant" for message in messages):
             self._recorder.notify()
-
-
-def _waits(transaction: Transaction, session: Session, said: Sequence[Draft]) -> bool:
-    """Whether a session has exactly these messages, the last of which is the user's and came as an item."""
-    store = ItemStore(transaction, session.id, session.pool)
-    messages = store.messages_after(MessageId(span(session.id)[0]), len(said) + 1)
-    if not messages or messages[-1].role != "user" or messages[-1].id not in store.frames([messages[-1].id]):
-        return False
-    return [(message.role, words_key(message.content)) for message in messages] == [
-        (draft.role, words_key(draft.content)) for draft in said
-    ]
 
 
 def new_item_id() -> int:

@@ -16,9 +16,9 @@ from cloister.domain.timestamps import Clock
 from cloister.index.interface import EntityPoint, ExternalIndex
 from cloister.services.indexing.indexer import Indexer, Said
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.derived_index_rows import EntityIndexStore, EntityWords
 from cloister.storage.stores.entities import EntityStore
 from cloister.storage.stores.entity_groups import EntityGroupStore
+from cloister.storage.stores.indexing.derived_index_rows import EntityIndexStore, EntityWords
 from cloister.storage.stores.messages import Indexed
 
 T = TypeVar("T")

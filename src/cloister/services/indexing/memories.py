@@ -10,7 +10,7 @@ from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.services.indexing.indexer import Indexer
 from cloister.storage.interface import Database
-from cloister.storage.stores.derived_index_rows import MemoryIndexStore, MemoryWords
+from cloister.storage.stores.indexing.derived_index_rows import MemoryIndexStore, MemoryWords
 from cloister.storage.stores.messages import Indexed
 
 _CHUNK = 200

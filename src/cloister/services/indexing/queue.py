@@ -16,7 +16,7 @@ from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.indexer import Indexer
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.storage.interface import Database, Row
-from cloister.storage.stores.index_rows import IndexStore
+from cloister.storage.stores.indexing.index_rows import IndexStore
 
 _CHUNK = 200
 

@@ -17,7 +17,7 @@ from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.indexing.queue import IndexQueue
 from cloister.services.indexing.vectors import VectorQueue
 from cloister.storage.interface import Database
-from cloister.storage.stores.index_rows import IndexStore, Words
+from cloister.storage.stores.indexing.index_rows import IndexStore, Words
 
 Progress = Callable[[int, int], None]
 _Kind = Literal["messages", "memories", "entities"]

@@ -20,7 +20,7 @@ from cloister.models.unit_vectors import UnitVector, stored
 from cloister.services.indexing.embedding_model import EmbeddingModel
 from cloister.services.lease import Leases
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.vectors import EmbeddingClaim, PoolVectors, VectorStore
+from cloister.storage.stores.indexing.vectors import EmbeddingClaim, PoolVectors, VectorStore
 
 _POOLS = 200
 _SESSIONS = 20

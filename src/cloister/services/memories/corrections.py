@@ -5,10 +5,11 @@ Nothing that a person changed is changed again by an extraction: see `supersessi
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from cloister.domain.conversation import Session
 from cloister.domain.errors import Conflict, InvalidRequest
-from cloister.domain.identifiers import MemoryId
+from cloister.domain.identifiers import MemoryId, SessionId
 from cloister.domain.memory import MAX_MEMORY, MemorySource, StoredMemory, checked_memory, same_as
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_categories, checked_metadata, checked_text
@@ -26,15 +27,15 @@ from cloister.domain.truth.supersession import Person
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.memories import MemoryIndexing
-from cloister.services.memories.supersession import Related, Supersession
+from cloister.services.memories.supersession import Copies, Related, Supersession
 from cloister.storage.interface import FIRST_PAGE, Database, Transaction
-from cloister.storage.stores.derived_index_rows import MemoryIndexStore
 from cloister.storage.stores.idempotency import IdempotencyStore
+from cloister.storage.stores.indexing.derived_index_rows import MemoryIndexStore
 from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import Indexed
-from cloister.storage.stores.pools import PoolStore
 from cloister.storage.stores.revisions import RevisionStore
-from cloister.storage.stores.sessions import SessionStore
+
+_AT_ONCE = "The memory was changed at the same moment. Look at it, and try again."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,6 +49,37 @@ class MemoryChange:
     pinned: bool | None = None
     categories: Sequence[str] | None = None
     metadata: Mapping[str, object] | None = None
+
+
+class _Change(NamedTuple):
+    """One memory, the state that it gets, and the revision that this undoes, if any."""
+
+    stored: StoredMemory
+    after: MemoryState
+    undone: Revision | None
+
+    @property
+    def is_one(self) -> bool:
+        return self.after != state_of(self.stored.memory)
+
+    @property
+    def is_other_text(self) -> bool:
+        return self.after.content != self.stored.memory.content
+
+    @property
+    def retracts(self) -> bool:
+        return self.after.retracted_at is not None and self.stored.memory.retracted_at is None
+
+    @property
+    def digest(self) -> bytes:
+        return same_as(self.after.content)
+
+    @property
+    def searchable(self) -> str:
+        return searchable_text(self.after.content, self.after.subject)
+
+
+_Plan = Callable[[Transaction, int], list[_Change]]
 
 
 class Corrections:
@@ -78,36 +110,40 @@ class Corrections:
         """Change the fields that are given. Another text makes the memory one that was `corrected`."""
         checked = checked_change(change, self._clock())
 
-        def changed(stored: StoredMemory) -> MemoryState:
+        def corrected(stored: StoredMemory, _: int) -> MemoryState:
             state = state_of(stored.memory)
             after = replace(state, **{name: getattr(checked, name) for name in checked.given})
             if after.content != state.content:
                 return replace(after, source="corrected", subject=self._new_subject(state, after.content))
             return after
 
-        indexed = None if checked.content is None else self._indexing.prepare([checked.content], self._clock())[0]
-        return self._change(reach, memory, "correct", changed, by=by, indexed=indexed)
+        return self._change(reach, memory, "correct", self._with_copies(memory, corrected), by=by)
 
     def retract(self, reach: Reach, memory: MemoryId, *, by: str | None) -> StoredMemory:
         """Withdraw a memory: it was never true. It is recalled no more, and what it superseded is true again."""
 
-        def retracted(stored: StoredMemory) -> MemoryState:
+        def retracted(stored: StoredMemory, now: int) -> MemoryState:
             state = state_of(stored.memory)
-            return state if state.retracted_at is not None else replace(state, retracted_at=self._clock())
+            return state if state.retracted_at is not None else replace(state, retracted_at=now)
 
-        return self._change(reach, memory, "retract", retracted, by=by)
+        return self._change(reach, memory, "retract", self._with_copies(memory, retracted), by=by)
 
     def restore(self, reach: Reach, memory: MemoryId, *, by: str | None) -> StoredMemory:
-        """Undo the last change of a memory that was not undone yet, within a day."""
-        with self._database.read(reach) as transaction:
-            stored = MemoryStore(transaction).get(memory, self._clock())
+        """Undo the last change of a memory that was not undone yet, within a day, with all copies that it changed too."""
+
+        def plan(transaction: Transaction, now: int) -> list[_Change]:
+            stored = MemoryStore(transaction).get(memory, now)
             last = self._undoable(RevisionStore(transaction, memory))
-        before = _before(last)
-        indexed = None
-        if before.content != stored.memory.content:
-            text = searchable_text(before.content, stored.memory.subject)
-            indexed = self._indexing.prepare([text], self._clock())[0]
-        return self._change(reach, memory, "restore", lambda _: before, by=by, indexed=indexed, undone=last)
+            changes = [_Change(stored, _before(last), last)]
+            statement = same_as(_before(last).content)
+            for copy in Copies(transaction, self._generation).changed_with(stored, last.changed_at, now):
+                its_last = RevisionStore(transaction, copy.memory.id).last()
+                is_same = its_last is not None and its_last.changed_at == last.changed_at
+                if its_last is not None and is_same and same_as(_before(its_last).content) == statement:
+                    changes.append(_Change(copy, _before(its_last), its_last))
+            return changes
+
+        return self._change(reach, memory, "restore", plan, by=by)
 
     def history(
         self, reach: Reach, memory: MemoryId, *, limit: int, after: tuple[int, int] | None = None
@@ -122,70 +158,100 @@ class Corrections:
         first: MemorySource = found.source if not changes else _before(changes[0]).source
         return [creation_of(found, first), *changes][:limit]
 
+    def _with_copies(self, memory: MemoryId, changed: Callable[[StoredMemory, int], MemoryState]) -> _Plan:
+        """A plan that changes a memory and its copies in the same way."""
+
+        def plan(transaction: Transaction, now: int) -> list[_Change]:
+            stored = MemoryStore(transaction).get(memory, now)
+            copies = Copies(transaction, self._generation).of(stored, now)
+            return [_Change(one, changed(one, now), None) for one in (stored, *copies)]
+
+        return plan
+
     def _change(
-        self,
-        reach: Reach,
-        memory: MemoryId,
-        action: RevisionAction,
-        changed: Callable[[StoredMemory], MemoryState],
-        *,
-        by: str | None,
-        indexed: Indexed | None = None,
-        undone: Revision | None = None,
+        self, reach: Reach, memory: MemoryId, action: RevisionAction, plan: _Plan, *, by: str | None
     ) -> StoredMemory:
+        """Carry out a plan. It is made twice: before the transaction, which says what has to be indexed and locked, and with the
+        locks."""
+        with self._database.read(reach) as transaction:
+            first, *others = plan(transaction, self._clock())
+        indexed = self._indexed([first, *others])
+
         def work(transaction: Transaction) -> tuple[StoredMemory, list[Session]]:
-            memories, now = MemoryStore(transaction), self._clock()
-            session = SessionStore(transaction).lock(memories.get(memory, now).session).session
-            stored = memories.get(memory, now)
-            before, after = state_of(stored.memory), changed(stored)
-            revisions = RevisionStore(transaction, memory)
-            if undone is not None and self._undoable(revisions).id != undone.id:
-                raise Conflict("The memory was changed at the same moment. Look at it, and try again.")
-            if after == before:
-                return stored, []
-            quoting = self._store(transaction, session, stored, after, indexed)
-            if undone is not None:
-                revisions.set_undone(undone.id, now)
-            replaced = same_as(before.content) if action == "correct" and after.content != before.content else None
-            revisions.add(action, before, by=by, at=now, replaced=replaced)
-            return memories.get(memory, now), quoting
+            sessions = Copies(transaction, self._generation).lock(first.stored, [one.stored for one in others])
+            now = self._clock()
+            planned = [one for one in plan(transaction, now) if one.stored.memory.session in sessions]
+            if first.undone is not None and (planned[0].undone is None or planned[0].undone.id != first.undone.id):
+                raise Conflict(_AT_ONCE)
+            changes = self._possible(transaction, [one for one in planned if one.is_one], memory, action, now)
+            quoting = self._store(transaction, sessions, changes, indexed) if changes else []
+            for one in changes:
+                revisions, before = RevisionStore(transaction, one.stored.memory.id), state_of(one.stored.memory)
+                if one.undone is not None:
+                    revisions.set_undone(one.undone.id, now)
+                replaced = same_as(before.content) if action == "correct" and one.is_other_text else None
+                done = "retract" if action == "correct" and one.retracts else action
+                revisions.add(done, before, by=by, at=now, replaced=replaced)
+            return MemoryStore(transaction).get(memory, now), quoting
 
         stored, quoting = self._database.write(reach, work)
         self._events.all_changed(quoting)
         self._database.maintenance.scrub()
         return stored
 
+    def _indexed(self, changes: Sequence[_Change]) -> dict[str, Indexed]:
+        """The index rows of the new texts, with the words of their subjects (MEM-12)."""
+        texts = list(dict.fromkeys(one.searchable for one in changes if one.is_other_text))
+        return dict(zip(texts, self._indexing.prepare(texts, self._clock()), strict=True))
+
+    def _possible(
+        self, transaction: Transaction, changes: Sequence[_Change], memory: MemoryId, action: RevisionAction, now: int
+    ) -> list[_Change]:
+        """The changes, without those that would give a session the same memory twice. For the memory itself that is a conflict; a
+        copy that is to be corrected is retracted instead, since its session already says the new text."""
+        memories, possible = MemoryStore(transaction), list[_Change]()
+        for one in changes:
+            same = memories.with_digest(one.stored.memory.session, one.digest) if one.is_other_text else None
+            if same is None or same.id == one.stored.memory.id:
+                possible.append(one)
+            elif one.stored.memory.id == memory:
+                raise Conflict("The session has another memory that says this. Delete one of the two, or retract it.")
+            elif action == "correct" and one.stored.memory.retracted_at is None:
+                withdrawn = replace(state_of(one.stored.memory), retracted_at=now)
+                possible.append(one._replace(after=withdrawn))
+        return possible
+
     def _store(
         self,
         transaction: Transaction,
-        session: Session,
-        stored: StoredMemory,
-        after: MemoryState,
-        indexed: Indexed | None,
+        sessions: Mapping[SessionId, Session],
+        changes: Sequence[_Change],
+        indexed: Mapping[str, Indexed],
     ) -> list[Session]:
-        """Store the new state; returns the sessions of other messages that quoted the memory. A text that is no longer true is
-        taken out of quotations, as if it were forgotten."""
-        memory = stored.memory
-        is_other_text = after.content != memory.content
-        digest = same_as(after.content) if is_other_text else None
-        memories, quotations = MemoryStore(transaction), QuotationRemoval(transaction, self._generation)
-        PoolStore(transaction, self._generation).lock(session.pool)
-        same = None if digest is None else memories.with_digest(session.id, digest)
-        if same is not None and same[0] != memory.id:
-            raise Conflict("The session has another memory that says this. Delete one of the two, or retract it.")
-        if is_other_text or (after.retracted_at is not None and memory.retracted_at is None):
-            quotations.add_memory(session, memory.id)
-            IdempotencyStore(transaction).forget_memories(session.id)
+        """Store new states; returns the sessions of other messages that quoted the memories. A text that is no longer true is taken
+        out of quotations, as if it were forgotten."""
+        quotations = QuotationRemoval(transaction, self._generation)
         supersession = Supersession(transaction)
-        related = supersession.related([memory.id])
-        RevisionStore(transaction, memory.id).set_state(memory, after, digest)
-        if indexed is not None and is_other_text:
-            MemoryIndexStore(transaction, self._generation).set_indexed(session.id, [(memory.id, indexed)])
-        memories.note_change(session.pool)
-        after_change = supersession.related([memory.id])
+        ids = [one.stored.memory.id for one in changes]
+        for one in changes:
+            if one.is_other_text or one.retracts:
+                quotations.add_memory(sessions[one.stored.memory.session], one.stored.memory.id)
+                IdempotencyStore(transaction).forget_memories(one.stored.memory.session)
+        before = supersession.related(ids)
+        for one in changes:
+            memory = one.stored.memory
+            digest = one.digest if one.is_other_text else None
+            RevisionStore(transaction, memory.id).set_state(memory, one.after, digest)
+            if one.is_other_text:
+                if one.searchable not in indexed:
+                    raise Conflict(_AT_ONCE)
+                entry = (memory.id, indexed[one.searchable])
+                MemoryIndexStore(transaction, self._generation).set_indexed(memory.session, [entry])
+        session = sessions[changes[0].stored.memory.session]
+        MemoryStore(transaction).note_change(session.pool)
+        subjects = before.subjects | supersession.related(ids).subjects
         person = Person(pool=session.pool, user=session.user_id, session=session.id)
-        subjects = related.subjects | after_change.subjects
-        supersession.update(person, Related(subjects=subjects, memories=related.memories | {memory.id}))
+        supersession.update(person, Related(subjects=subjects, memories=before.memories | set(ids)))
         return quotations.apply()
 
     def _new_subject(self, before: MemoryState, content: str) -> str | None:

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from cloister.domain.conversation import Project
-from cloister.domain.entity import MAX_ENTITY_NAME, Entity, EntityName, EntityRelation, same_name
-from cloister.domain.errors import NotFound
+from cloister.domain.entity import MAX_ENTITY_NAME, MAX_RELATION, Entity, EntityName, EntityRelation, same_name
+from cloister.domain.errors import Forbidden, NotFound
 from cloister.domain.extraction import ExtractedEntity
 from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, format_entity_id, new_entity_id
 from cloister.domain.memory import normalised
@@ -22,7 +22,6 @@ from cloister.storage.stores.tenants import ProjectStore
 
 MENTIONS_SHOWN = 50
 _LONGEST_NOTES = 400
-_LONGEST_RELATION = 40
 _MOST_RELATIONS = 20
 
 
@@ -102,7 +101,7 @@ class Entities:
             subject = by_name.get(same_name(normalised(extracted.name)[:MAX_ENTITY_NAME]))
             for stated in extracted.relations[:_MOST_RELATIONS]:
                 other = by_name.get(same_name(normalised(stated.other)[:MAX_ENTITY_NAME]))
-                relation = normalised(stated.relation).casefold()[:_LONGEST_RELATION].strip()
+                relation = normalised(stated.relation).casefold()[:MAX_RELATION].strip()
                 if subject is not None and other is not None and other != subject and relation and stated.sources:
                     relations.add(subject, relation, other, session=session, messages=stated.sources, created_at=now)
 
@@ -134,12 +133,15 @@ class Entities:
         behind: EntityId | None = None,
     ) -> list[Entity]:
         """A page of the entities of a project, oldest first, after the cursor (created_at, id) or after an existing entity. Of a
-        private project, those of this user, or of sessions without a user (ISO-10)."""
+        private project, those of this user, or of sessions without a user (ISO-10). A caller that is bound to a user reaches no
+        entity of a shared project by its id, and lists none there (ORG-10)."""
         if user_id is not None:
             checked_name(user_id, "user_id")
         with self._database.read(reach) as transaction:
             part = _pool_key(ProjectStore(transaction).get(project), reach.user_of(user_id))
-            entities = EntityStore(transaction)
+            if reach.user not in (None, part.user):
+                return []
+            entities = EntityStore(transaction, self._clock())
             if behind is not None:
                 last = entities.get(behind)
                 if (last.project, last.user) != (project, part.user):
@@ -158,7 +160,7 @@ class Entities:
 
     def detail(self, transaction: Transaction, entity: EntityId) -> EntityDetail:
         """The same within a transaction."""
-        found = EntityStore(transaction).get(entity)
+        found = EntityStore(transaction, self._clock()).get(entity)
         names = [name.id for name in EntityGroupStore(transaction).of_entities([entity])]
         pool = self._pool(transaction, found)
         relations = RelationStore(transaction).of_entity(entity, names, None if pool is None else pool.pool)
@@ -210,9 +212,11 @@ class Entities:
             if message in said
         ]
 
-    def retag(self, reach: Reach, entity: EntityId, project: ProjectId, *, user_id: str | None = None) -> EntityDetail:
+    def retag(
+        self, reach: Reach, entity: EntityId, project: ProjectId, *, user_id: str | None = None, is_admin: bool = False
+    ) -> EntityDetail:
         """Move an entity with all its names to another project of the tenant. In a private project it keeps its user, unless
-        another is given."""
+        another is given: only an admin may put what one user said into the part of another (ISO-10)."""
         if user_id is not None:
             checked_name(user_id, "user_id")
 
@@ -223,6 +227,8 @@ class Entities:
                 ProjectStore(transaction).lock_shared(project),
                 stored.user if user_id is None else reach.user_of(user_id),
             )
+            if part.user not in (None, stored.user) and not is_admin:
+                raise Forbidden("Moving an entity to another user's part of a project needs the permission 'admin'.")
             names = groups.locked_names([entity])
             families = groups.first_names([name.id for name in names])
             head = next(name for name in names if name.id == entity)

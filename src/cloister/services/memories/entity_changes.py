@@ -106,7 +106,8 @@ def checked_entity_name(name: str, field: str) -> str:
 
 
 def _checked_notes(notes: str) -> str:
-    return normalised(checked_text(notes, "notes", MAX_NOTES))
+    """Notes as they are stored. An empty text empties them."""
+    return notes if notes == "" else normalised(checked_text(notes, "notes", MAX_NOTES))
 
 
 class EntityChanges:
@@ -136,8 +137,8 @@ class EntityChanges:
                 entity,
                 name=wanted.name or head.corrected_name,
                 kind=wanted.type or head.corrected_type,
-                notes=wanted.notes or head.corrected_notes,
-                at=self._clock() if wanted.notes else head.corrected_at or self._clock(),
+                notes=head.corrected_notes if wanted.notes is None else wanted.notes,
+                at=self._clock() if wanted.notes is not None else head.corrected_at or self._clock(),
             )
             changed = groups.remove([name.id for name in removed]) | groups.apply_first_names(families)
             return self._finish(transaction, head, {entity, *changed}, gone=[name.id for name in removed])

@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from cloister.domain.entity import without_statements
 from cloister.domain.extraction import (
+    NO_GUIDANCE,
     ExtractedEntity,
     ExtractedMemory,
     ExtractedRelation,
@@ -12,6 +14,7 @@ from cloister.domain.extraction import (
     Statement,
 )
 from cloister.domain.identifiers import MessageId
+from cloister.domain.memory import same_as
 from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.timestamps import is_valid_time
 from cloister.models.interface import Extractor
@@ -24,15 +27,15 @@ def evidence(statements: Sequence[Statement]) -> list[Statement]:
     return [one for one in own if one.content]
 
 
-def extracted_memories(
+def stated_memories(
     extractor: Extractor,
     said: Sequence[Statement],
     known: Sequence[KnownMemory],
     of_user: Sequence[KnownMemory],
     guidance: Guidance,
 ) -> list[ExtractedMemory]:
-    """The memories that the project wants. Only messages of users are evidence, whatever the extractor names as a source
-    (MEM-11)."""
+    """The memories that the statements give; `wanted_memories` chooses those that the project wants. Only messages of users are
+    evidence, whatever the extractor names as a source (MEM-11)."""
     read = _in_languages(said, guidance)
     users = _of_users(read)
     if not users:
@@ -40,19 +43,31 @@ def extracted_memories(
     found = extractor.memories(read, known, of_user, guidance)
     by_users = (replace(one, sources=tuple(filter(users.__contains__, one.sources))) for one in found)
     said_at = {one.id: one.created_at for one in read}
-    return [_dated(one, said_at) for one in by_users if one.sources and guidance.keeps(one)]
+    return [_dated(one, said_at) for one in by_users if one.sources]
 
 
-def extracted_entities(extractor: Extractor, said: Sequence[Statement], guidance: Guidance) -> list[ExtractedEntity]:
+def wanted_memories(stated: Sequence[ExtractedMemory], guidance: Guidance) -> list[ExtractedMemory]:
+    """The memories that the project wants (MEM-15)."""
+    return [one for one in stated if guidance.keeps(one)]
+
+
+def extracted_entities(
+    extractor: Extractor, said: Sequence[Statement], guidance: Guidance, stated: Sequence[ExtractedMemory]
+) -> list[ExtractedEntity]:
     """The entities of the statements. An entity that a reply mentions is kept (ISO-9), but only users' messages count as sources of
-    notes: an entity that only replies mention has no notes, and one that both mention has the users' messages as its sources."""
+    notes: an entity that only replies mention has no notes, and one that both mention has the users' messages as its sources. No
+    note says what a memory of an unwanted category says; `stated` are all memories that the statements give (MEM-15)."""
     read = _in_languages(said, guidance)
     users = _of_users(read)
+    of_category = replace(NO_GUIDANCE, unwanted=guidance.unwanted)
+    unwanted = {same_as(memory.content) for memory in stated if not of_category.keeps(memory)}
     kept: list[ExtractedEntity] = []
     for entity in extractor.entities(read) if read else ():
         by_users = tuple(source for source in entity.sources if source in users)
         if by_users:
-            kept.append(replace(entity, sources=by_users, relations=_stated_by(entity.relations, set(by_users))))
+            relations = _stated_by(entity.relations, set(by_users))
+            notes = without_statements(entity.notes, unwanted)
+            kept.append(replace(entity, sources=by_users, relations=relations, notes=notes))
         else:
             kept.append(replace(entity, notes="", relations=()))
     return kept

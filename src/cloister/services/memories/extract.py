@@ -27,7 +27,7 @@ from cloister.domain.timestamps import Clock
 from cloister.models.interface import Extractor
 from cloister.services.memories.claims import Claim, Claims
 from cloister.services.memories.entities import Entities
-from cloister.services.memories.evidence import evidence, extracted_entities, extracted_memories
+from cloister.services.memories.evidence import evidence, extracted_entities, stated_memories, wanted_memories
 from cloister.services.memories.memories import Memories, PreparedMemory
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.extraction import ClaimedSession, ExtractionStore
@@ -166,15 +166,14 @@ class Extraction:
         said = evidence(work.unchecked)
         guidance = work.guidance[work.claimed.project]
         of_pool = _of_pool(said, work.claimed.pool)
-        memories = self._store.prepare(
-            extracted_memories(self._extractor, of_pool, work.known.of_session, work.known.of_user, guidance)
-        )
+        stated = stated_memories(self._extractor, of_pool, work.known.of_session, work.known.of_user, guidance)
+        memories = self._store.prepare(wanted_memories(stated, guidance))
         entities: list[tuple[ProjectId, Sequence[ExtractedEntity]]] = []
         for project, said_there in groupby(said, key=lambda one: _project_then(one.id, work)):
             if project is not None:
                 _refuse_lost(claim)
-                found = extracted_entities(self._extractor, list(said_there), work.guidance.get(project, NO_GUIDANCE))
-                entities.append((project, found))
+                wanted = work.guidance.get(project, NO_GUIDANCE)
+                entities.append((project, extracted_entities(self._extractor, list(said_there), wanted, stated)))
         _refuse_lost(claim)
         unobserved = _of_pool(evidence(work.unobserved), work.claimed.pool)
         notes = self._extractor.notes(unobserved) if unobserved else []

@@ -29,15 +29,18 @@ from cloister.domain.truth.subject_words import searchable_text
 from cloister.domain.truth.supersession import Person
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
+from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.memories.filtered_list import memory_page
-from cloister.services.memories.supersession import Supersession
+from cloister.services.memories.supersession import Copies, Supersession
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.storage.interface import FIRST_PAGE, Database, Transaction
+from cloister.storage.stores.entities import EntityStore
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
 from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import Indexed
 from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.revisions import RevisionStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.supersession import ReplacementStore, SupersessionStore
 
@@ -73,10 +76,12 @@ class Memories:
         generation: int,
         clock: Clock,
         events: EventBus,
+        entities: EntityIndexing,
         subject_of: Callable[[str], str | None],
     ) -> None:
         """`subject_of` gives the subject of a memory that a person adds, if it states a fact that has one value at a time."""
         self._subject_of = subject_of
+        self._entities = entities
         self._database = database
         self._indexing = indexing
         self._generation = generation
@@ -211,19 +216,28 @@ class Memories:
             return memory_page(read, filter, limit=limit, after=after or _cursor(memories, behind, now))
 
     def forget(self, reach: Reach, memory: MemoryId) -> None:
-        """Remove a memory, and quotations of it in stored replies. Its messages stay, and quotations of their other words."""
+        """Remove a memory with its copies, and quotations of it in stored replies. Its messages stay, and quotations of their other
+        words; notes on entities lose the sentence that says the same."""
 
         def work(transaction: Transaction) -> list[Session]:
-            memories = MemoryStore(transaction)
-            stored = memories.get(memory, self._clock())
-            session = SessionStore(transaction).lock(stored.session).session
+            memories, copies = MemoryStore(transaction), Copies(transaction, self._generation)
+            named = memories.get(memory, self._clock())
+            sessions = copies.lock(named, copies.of(named, self._clock()))
+            named = memories.get(memory, self._clock())
+            others = (copy for copy in copies.of(named, self._clock()) if copy.memory.session in sessions)
+            removed = [one.memory for one in (named, *others)]
             quotations = QuotationRemoval(transaction, self._generation)
-            quotations.add_memory(session, memory)
             supersession = Supersession(transaction)
-            related = supersession.related([memory])
-            memories.remove(stored.memory.session, [memory])
+            related = supersession.related([one.id for one in removed])
+            for one in removed:
+                quotations.add_memory(sessions[one.session], one.id)
+                said = {same_as(one.content), *RevisionStore(transaction, one.id).replaced()}
+                memories.remove(one.session, [one.id])
+                noted = EntityStore(transaction).forget_statements(one.session, said)
+                self._entities.index_again(transaction, noted.left, gone=noted.gone)
+                IdempotencyStore(transaction).forget_memories(one.session)
+            session = sessions[named.memory.session]
             supersession.update(Person(pool=session.pool, user=session.user_id, session=session.id), related)
-            IdempotencyStore(transaction).forget_memories(stored.memory.session)
             return quotations.apply()
 
         self._events.all_changed(self._database.write(reach, work))
@@ -253,8 +267,8 @@ def _checked(content: str, field: str) -> str:
 
 
 def _insert(memories: MemoryStore, memory: Memory, entry: PreparedMemory, *, by_person: bool) -> bool:
-    """Store a memory unless the session has it already. One that is said again after another took its place is stored again, with a
-    digest of its own; so is one that was retracted, if a person adds it."""
+    """Store a memory unless the session has it already. One that is said again after another took its place, or after it
+    expired, is stored again, with a digest of its own; so is one that was retracted, if a person adds it."""
     digest = entry.digest
     for _ in range(_MOST_REPETITIONS):
         if memories.add(memory, digest, entry.indexed):
@@ -262,9 +276,11 @@ def _insert(memories: MemoryStore, memory: Memory, entry: PreparedMemory, *, by_
         existing = memories.with_digest(memory.session, digest)
         if existing is None:
             return False
-        id, superseded_by, is_retracted = existing
-        after = id if is_retracted else superseded_by
-        if after is None or (is_retracted and not by_person):
+        if existing.is_retracted and not by_person:
+            return False
+        is_over = existing.expires_at is not None and existing.expires_at <= memory.valid_from
+        after = existing.id if existing.is_retracted or is_over else existing.superseded_by
+        if after is None:
             return False
         digest = hashlib.sha256(entry.digest + after.to_bytes(8)).digest()[:16]
     return False

@@ -13,7 +13,7 @@ from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.models.interface import Extractor
 from cloister.services.conversations.record import LARGEST_BATCH
-from cloister.services.memories.evidence import evidence, extracted_entities, extracted_memories
+from cloister.services.memories.evidence import evidence, extracted_entities, stated_memories, wanted_memories
 from cloister.services.memories.languages import language_code
 from cloister.storage.interface import Database
 from cloister.storage.stores.tenants import ProjectStore
@@ -47,8 +47,9 @@ class ExtractionPreview:
         guidance = self._guidance(reach, project)
         now = self._clock()
         said = evidence([_statement(position, draft, now) for position, draft in enumerate(drafts)])
-        memories = extracted_memories(self._extractor, said, (), (), guidance)
-        entities = [] if project is None else extracted_entities(self._extractor, said, guidance)
+        stated = stated_memories(self._extractor, said, (), (), guidance)
+        memories = wanted_memories(stated, guidance)
+        entities = [] if project is None else extracted_entities(self._extractor, said, guidance, stated)
         return PreviewedExtraction(
             memories=tuple(replace(memory, content=checked_memory(memory.content)) for memory in memories),
             entities=tuple(entities),

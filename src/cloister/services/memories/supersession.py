@@ -4,12 +4,18 @@ The rule itself is `domain/truth/supersession.py:successors`. Here it is decided
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from cloister.domain.identifiers import MemoryId
-from cloister.domain.memory import Memory
+from cloister.domain.conversation import Session
+from cloister.domain.errors import NotFound
+from cloister.domain.identifiers import MemoryId, SessionId
+from cloister.domain.memory import Memory, StoredMemory
 from cloister.domain.truth.supersession import Fact, Person, successors
 from cloister.storage.interface import Transaction
+from cloister.storage.stores.memories import StoredMemories
+from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.supersession import ReplacementStore, SupersessionStore
 
 MOST_REPLACED = 20
@@ -91,3 +97,42 @@ class Supersession:
         after = {newer, *(second for first, second in self._pairs.pairs([newer]) if first == newer)}
         pairs = [(first, second) for first in sorted(before) for second in sorted(after) if first != second]
         self._pairs.add([(older, newer), *pairs[:_MOST_PAIRS]])
+
+
+class Copies:
+    """The memories of the same person in the same pool that say the same as one memory: what a person does to that one is done to
+    them too. Each stays a memory of its own session, and moves with that."""
+
+    def __init__(self, transaction: Transaction, generation: int) -> None:
+        self._transaction = transaction
+        self._generation = generation
+
+    def of(self, stored: StoredMemory, now: int) -> list[StoredMemory]:
+        """The copies that are listed as one with this memory."""
+        person = ReplacementStore(self._transaction).person(stored.memory.session)
+        return [] if person is None else self._found(person, self._facts(person).copies(stored, now), now)
+
+    def changed_with(self, stored: StoredMemory, time: int, now: int) -> list[StoredMemory]:
+        """The memories that a person changed at the same time as this one."""
+        person = ReplacementStore(self._transaction).person(stored.memory.session)
+        found = [] if person is None else self._facts(person).changed_at(stored.memory.id, time)
+        return [] if person is None else self._found(person, found, now)
+
+    def lock(self, memory: StoredMemory, others: Sequence[StoredMemory]) -> dict[SessionId, Session]:
+        """Lock the sessions of a memory and of its copies, in id order to avoid deadlock, and then the pool. A session that was
+        deleted meanwhile is left out, unless it is that of the memory."""
+        names = {one.memory.session: one.session for one in (*others, memory)}
+        sessions, locked = SessionStore(self._transaction), dict[SessionId, Session]()
+        for id in sorted(names):
+            with suppress(*([NotFound] if id != memory.memory.session else [])):
+                locked[id] = sessions.lock(names[id]).session
+        PoolStore(self._transaction, self._generation).lock(locked[memory.memory.session].pool)
+        return locked
+
+    def _facts(self, person: Person) -> SupersessionStore:
+        return SupersessionStore(self._transaction, person)
+
+    def _found(self, person: Person, ids: Sequence[MemoryId], now: int) -> list[StoredMemory]:
+        if not ids:
+            return []
+        return list(StoredMemories(self._transaction, person.pool, self._generation).found(ids, now).values())

@@ -11,7 +11,7 @@ from cloister.index.exact.second_vectors import SecondVectors
 from cloister.models.unit_vectors import UnitVector
 from cloister.services.recall.query_vectors import QueryVectors
 from cloister.storage.interface import Transaction
-from cloister.storage.stores.vectors import PoolVectors
+from cloister.storage.stores.indexing.vectors import PoolVectors
 
 
 class QueryVector(NamedTuple):

@@ -1,6 +1,6 @@
 """Build a session's context: its recent messages, and what is recalled from its pool for the question."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -28,7 +28,7 @@ from cloister.domain.project_settings import (
     observation_scope,
 )
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_outside_session
-from cloister.domain.recall.assembly import Room, assemble
+from cloister.domain.recall.assembly import Room, assemble, newest_that_fit
 from cloister.domain.recall.excerpt import best_passage
 from cloister.domain.recall.filter import Filter, FilteredRow, matches
 from cloister.domain.recall.question import asked_part
@@ -156,21 +156,27 @@ class ContextBuilder:
         if request.bound_to is not None and scope != request.bound_to:
             raise TurnMoved(session.external_id)
         question = self._question(transaction, session, project, request, vector)
-        said, related, recalled = self._gather(
-            transaction, session, scope, question, _sources(project, request, limits)
+        sources, room = _sources(project, request, limits), _room(project, request, question)
+        derived = self._with_profile(
+            transaction, session, scope, request, self._derived(transaction, session, scope, project, question)
         )
+        conversation = _conversation(transaction, session, sources)
+        shown = newest_that_fit(conversation.values(), derived, room)
+        # What does not fit may be recalled, but the question is not recalled for itself.
+        without = {message.id for message in shown} | _asking(conversation.values(), request.question)
+        related, recalled = self._related(transaction, session, scope, question, sources, without)
+        found = {item.message.id for item in related}
         return assemble(
             session=session.external_id,
             project=session.project,
-            said=said,
+            said=shown,
             related=related,
-            derived=self._with_profile(
-                transaction, session, scope, request, self._derived(transaction, session, scope, project, question)
-            ),
-            room=_room(project, request, question),
+            derived=derived,
+            room=room,
             left_out={"weak": recalled.weak, "duplicate": recalled.duplicate, "limit": recalled.limit},
             user=session.user_id,
             shared=scope.shared,
+            unshown=len(conversation.keys() - {message.id for message in shown} - found),
         )
 
     def _question(
@@ -204,22 +210,18 @@ class ContextBuilder:
                 question = _last_question(MessageStore(transaction), session)
         return self._recall.query_vector(reach, asked_part(question)) if question else None
 
-    def _gather(
+    def _related(
         self,
         transaction: Transaction,
         session: Session,
         scope: Scope,
         question: Question,
         sources: Sequence[Source],
-    ) -> tuple[list[Message], list[Item], Recalled]:
-        messages = MessageStore(transaction)
-        said = [
-            message
-            for source in sources
-            if session.message_count and source.method == "recent" and source.conversation_scope == "current"
-            for message in messages.recent(session.id, session.pool, source.role, source.limit)
-        ]
-        related = self._recent_in_pool(transaction, scope, sources, question.filter)
+        without: Set[MessageId],
+    ) -> tuple[list[Item], Recalled]:
+        """The most recent and the best messages of the pool, as the sources say, but those `without`."""
+        recent = self._recent_in_pool(transaction, scope, sources, question.filter)
+        related = [item for item in recent if item.message.id not in without]
         picks = [
             Pick(
                 limit=source.limit,
@@ -230,10 +232,9 @@ class ContextBuilder:
             if source.method == "semantic" and source.limit
         ]
         if not picks or not question.text:
-            return said, related, Recalled()
-        stored: set[MessageId] = {message.id for message in said}
-        recalled = self._recall.messages(transaction, scope, question, picks, without=stored)
-        return said, [*related, *recalled.items], recalled
+            return related, Recalled()
+        recalled = self._recall.messages(transaction, scope, question, picks, without=without)
+        return [*related, *recalled.items], recalled
 
     def _derived(
         self, transaction: Transaction, session: Session, scope: Scope, project: Project | None, question: Question
@@ -279,6 +280,25 @@ class ContextBuilder:
             for found in _recent(rows, source, passing)
             if (message := shown_outside_session(found.message)) is not None
         ]
+
+
+def _conversation(transaction: Transaction, session: Session, sources: Sequence[Source]) -> Mapping[MessageId, Message]:
+    """The recent messages of the session, as the sources say."""
+    messages = MessageStore(transaction)
+    return {
+        message.id: message
+        for source in sources
+        if session.message_count and source.method == "recent" and source.conversation_scope == "current"
+        for message in messages.recent(session.id, session.pool, source.role, source.limit)
+    }
+
+
+def _asking(conversation: Iterable[Message], question: str | None) -> set[MessageId]:
+    """The messages that ask the question, or without one, the user's last message, which is then the question."""
+    asked = [message for message in conversation if message.role == "user"]
+    if question is None:
+        return {message.id for message in sorted(asked, key=lambda message: message.id)[-1:]}
+    return {message.id for message in asked if message.content == question}
 
 
 def _scope(session: Session, project: Project | None) -> Scope:

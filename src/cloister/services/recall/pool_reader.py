@@ -55,7 +55,7 @@ class PoolReader:
             scope = _scope(transaction)
             assert scope.entities is not None
             rows = StoredEntities(transaction, scope.entities, scope.pool.user, self._generation)
-            found = rows.found([entity]).get(entity)
+            found = rows.found([entity], self._clock()).get(entity)
             if found is None:
                 raise NotFound("entity", format_entity_id(entity))
             return found

@@ -65,7 +65,9 @@ class Profiles:
         with self._database.read(reach) as transaction:
             scope = _scope(transaction, project, reach.user_of(user_id))
             store = self._store(transaction, scope)
-            entities = EntityStore(transaction).most_mentioned(project, scope.pool.user, limit=_MOST_ENTITIES)
+            entities = EntityStore(transaction, self._clock()).most_mentioned(
+                project, scope.pool.user, limit=_MOST_ENTITIES
+            )
             memories = [] if store is None else store.decisions(now=self._clock(), limit=_MOST_DECISIONS)
             return self._fitted(store, memories, entities, budget, named=scope.shared)
 

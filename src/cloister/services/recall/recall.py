@@ -124,7 +124,9 @@ class Recall:
         allowed = None
         if question.filter is not None:
             allowed = _sorted(FilterStore(transaction).project_entities(rows.project, rows.user, question.filter))
-        return self._best(self._index.entities_within(rows), rows.found, question, limit, allowed)
+        return self._best(
+            self._index.entities_within(rows), lambda ids: rows.found(ids, question.now), question, limit, allowed
+        )
 
     def _best(
         self,

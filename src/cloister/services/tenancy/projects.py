@@ -16,7 +16,7 @@ from cloister.domain.identifiers import (
     new_project_id,
     new_tenant_id,
 )
-from cloister.domain.project_settings import checked_settings
+from cloister.domain.project_settings import checked_settings, merged_settings
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility, Reach, Scope
 from cloister.domain.text import checked_name, checked_project_name, folded_name
 from cloister.domain.timestamps import Clock
@@ -26,6 +26,7 @@ from cloister.services.events.bus import EventBus
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.services.tenancy.visibility import VisibilityChange, VisibilityPreview, checked_visibility
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.entries.entries import TenantEntryStore
 from cloister.storage.stores.idempotency import FirstAnswer
 from cloister.storage.stores.keys import ApiKeyStore
 from cloister.storage.stores.sessions import SessionStore
@@ -232,7 +233,8 @@ class Projects:
         settings: Mapping[str, object] | None = None,
         allow_duplicate_name: bool = False,
     ) -> Project:
-        """Rename a project, make it the default, change its visibility, or merge settings; None leaves a field as it is."""
+        """Rename a project, make it the default, change its visibility, or merge settings; None leaves a field as it is, and
+        resets a setting."""
         check_project_change(reach, name=name, is_default=is_default, member_visibility=member_visibility)
         changed = None if settings is None else checked_settings(settings)
 
@@ -250,7 +252,7 @@ class Projects:
             if name is not None:
                 projects.rename(project, name)
             if changed is not None:
-                projects.set_settings(project, {**current.settings, **changed})
+                projects.set_settings(project, merged_settings(current.settings, changed))
             if is_default:
                 projects.make_default(project)
             return projects.get(project), is_regrouped
@@ -259,6 +261,10 @@ class Projects:
         if is_regrouped:
             self._events.regrouped(reach.tenant, project)
         return after
+
+    def check_settings(self, reach: Reach, project: ProjectId, settings: Mapping[str, object]) -> None:
+        """Raise if the settings of the project could not be changed so. Nothing is changed."""
+        merged_settings(self.project(reach, project).settings, checked_settings(settings))
 
     def check_name(self, reach: Reach, project: ProjectId, name: str, *, allow_duplicate: bool) -> None:
         """Raise if the project could not be renamed now. Nothing is changed."""
@@ -277,7 +283,8 @@ class Projects:
             return self._visibility.preview(transaction, ProjectStore(transaction).get(project), member_visibility)
 
     def delete_project(self, reach: Reach, project: ProjectId) -> MoveCounts:
-        """Soft-delete a project: its sessions and their memories move to the shared pool, and nothing is lost (ORG-5)."""
+        """Soft-delete a project: its sessions and their memories move to the shared pool, and nothing is lost (ORG-5). Its entries
+        are deleted: without their project there would be no address to read them at."""
         _refuse_narrow(reach)
 
         def work(transaction: Transaction) -> list[Session]:
@@ -290,6 +297,7 @@ class Projects:
             for locked in moved:
                 mover.move(locked, Scope(tenant=reach.tenant, project=None, user=locked.session.user_id))
             mover.finish()
+            TenantEntryStore(transaction).remove_of_project(project)
             projects.soft_delete(project, self._clock())
             return [locked.session for locked in moved]
 

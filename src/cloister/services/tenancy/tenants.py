@@ -15,9 +15,9 @@ from cloister.services.conversations.forget import Forgetting
 from cloister.services.events.bus import EventBus
 from cloister.services.tenancy.api_keys import ApiKeys, CreatedKey, KeyFields
 from cloister.storage.interface import FIRST_PAGE, Database, Transaction
-from cloister.storage.stores.derived_index_rows import EntityIndexStore
 from cloister.storage.stores.erasure import TenantErasureStore
-from cloister.storage.stores.index_rows import IndexStore
+from cloister.storage.stores.indexing.derived_index_rows import EntityIndexStore
+from cloister.storage.stores.indexing.index_rows import IndexStore
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.tenants import TenantStore
 

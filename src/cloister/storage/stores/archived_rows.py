@@ -5,14 +5,18 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
+from cloister.domain.archive.codecs import is_json
 from cloister.domain.archive.records import (
     EntityRecord,
+    ItemRecord,
     MemoryRecord,
     MentionRecord,
     MessageRecord,
     ObservationRecord,
     ProjectRecord,
+    RelationRecord,
     ReplacementRecord,
+    ResponseRecord,
     RevisionRecord,
     SessionRecord,
     StateRecord,
@@ -31,8 +35,9 @@ from cloister.domain.identifiers import (
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_in
 from cloister.domain.truth.revision import state_from_json
 from cloister.storage.interface import FIRST_PAGE, Transaction
+from cloister.storage.stores.entity_groups import name_of_row
 from cloister.storage.stores.memories import MemoryStore
-from cloister.storage.stores.messages import MessageStore
+from cloister.storage.stores.messages import MessageStore, span
 
 _PAGE = 500
 
@@ -104,7 +109,59 @@ class ArchivedRows:
             )
             yield ArchivedSession(record=record, pool=PoolId(pool), is_shared=user is not None and pool_user != user)
 
-    def messages(self, session: ArchivedSession) -> Iterator[MessageRecord]:
+    def messages(self, session: ArchivedSession) -> Iterator[MessageRecord | ItemRecord]:
+        """The messages of a session, each followed by its items. Those that are no messages may have recalled text in them: they
+        are left out like quotations."""
+        items = self._items(session)
+        item = next(items, None)
+        while item is not None and item.message_id is None:
+            yield item
+            item = next(items, None)
+        for message in self._messages(session):
+            yield message
+            while item is not None and (item.message_id or 0) <= message.id:
+                if item.message_id == message.id:
+                    yield item
+                item = next(items, None)
+
+    def _items(self, session: ArchivedSession) -> Iterator[ItemRecord]:
+        first, last = span(session.record.id)
+        with_others = self._target.user is None or not session.is_shared
+        for row in self._transaction.stream("archive_items", first=first, last=last, pool_id=session.pool):
+            message, position, item, response, _, text = cast(tuple[Any, ...], row)
+            if position and not with_others:
+                continue
+            stored = cast(dict[str, Any], json.loads(text)) if text else None
+            lengths, own = None, stored
+            if position == 0 and stored is not None:
+                lengths, own = tuple(stored["lengths"]), stored["item"]
+            yield ItemRecord(
+                id=item,
+                message_id=None if message == first else MessageId(message),
+                position=position,
+                response_id=response,
+                lengths=lengths,
+                item=own,
+            )
+
+    def responses(self, session: SessionId) -> Iterator[ResponseRecord]:
+        """The responses of a session. One whose request repeats what JSON cannot have is left out."""
+        for row in self._transaction.rows("archive_responses", session_id=session):
+            response, question, reply, owns, text = cast(tuple[Any, ...], row)
+            body = json.loads(text)
+            messages = body.pop("messages", ())
+            if not is_json(body):
+                continue
+            yield ResponseRecord(
+                id=response,
+                question_id=MessageId(question),
+                reply_id=reply,
+                owns_messages=bool(owns),
+                message_ids=tuple(map(MessageId, messages)),
+                body=body,
+            )
+
+    def _messages(self, session: ArchivedSession) -> Iterator[MessageRecord]:
         """The messages as their session shows them: a quotation of a pool that the session has left is not shown anywhere, and is
         left out. In the archive of a user, quotations of a pool with several users are left out too: they may be others' words."""
         without_quotations = self._target.user is not None and session.is_shared
@@ -193,15 +250,32 @@ class ArchivedRows:
             )
 
     def entities(self) -> Iterator[EntityRecord]:
+        """The names of entities, those of one entity together. If the name with the entity's id is not in the archive, the first
+        one that is has the entity's id there."""
         for row in self._transaction.stream("archive_entities", **self._filter):
-            entity, project, user, name, kind, created_at = cast(tuple[Any, ...], row)
+            *columns, is_whole, first = cast(tuple[Any, ...], row)
+            name = name_of_row((*columns, None))
             yield EntityRecord(
-                id=EntityId(entity),
-                project_id=ProjectId(project),
-                user_id=user,
-                name=name,
-                type=kind,
-                created_at=created_at,
+                id=name.id,
+                project_id=name.project,
+                user_id=name.user,
+                name=name.name,
+                type=name.type,
+                created_at=name.created_at,
+                part_of=None if first == name.id else EntityId(first),
+                grouped_by_hand=name.grouped_by_hand and (first != name.id or name.part_of is None),
+                name_by_hand=name.name_by_hand,
+                corrected_name=name.corrected_name if is_whole else None,
+                corrected_type=name.corrected_type if is_whole else None,
+                corrected_notes=name.corrected_notes if is_whole else None,
+                corrected_at=name.corrected_at if is_whole else None,
+            )
+
+    def relations(self) -> Iterator[RelationRecord]:
+        for row in self._transaction.stream("archive_relations", **self._filter):
+            subject, relation, other, message, created_at = cast(tuple[Any, ...], row)
+            yield RelationRecord(
+                subject_id=subject, relation=relation, object_id=other, message_id=message, created_at=created_at
             )
 
     def mentions(self, entity: EntityId) -> Iterator[MentionRecord]:

@@ -1,10 +1,10 @@
 """Entities of projects, and the mentions of them in messages."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple, cast
 
-from cloister.domain.entity import MAX_NOTES, Entity, EntityName, first_name, merged_notes
+from cloister.domain.entity import MAX_NOTES, Entity, EntityName, first_name, merged_notes, without_statements
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, format_entity_id
 from cloister.domain.prompts.speaker import attributed
@@ -12,6 +12,9 @@ from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction, 
 from cloister.storage.stores.entity_groups import EntityGroupStore, TouchedEntities, name_of_row
 from cloister.storage.stores.entity_relations import RelationStore
 from cloister.storage.stores.messages import Indexed
+
+_MOST_EQUAL_NOTES = 20
+"""Of how many mentions with the same notes is looked at whether a memory still says so."""
 
 
 class _Mention(NamedTuple):
@@ -30,6 +33,8 @@ class _Mention(NamedTuple):
     created_at: int
     user: str | None
     visibility: str | None
+    session: int | None
+    """None if the session is not in the project of the entity now."""
 
     @property
     def position(self) -> tuple[int, bool, int, int, int]:
@@ -38,10 +43,12 @@ class _Mention(NamedTuple):
 
 
 class EntityStore:
-    """The tenant's entities. Each belongs to one project, and in a private project to one user's part of it (ISO-10)."""
+    """The tenant's entities. Each belongs to one project, and in a private project to one user's part of it (ISO-10). With `now`,
+    the time, their notes are as they are shown: without what memories no longer say (`_shown`)."""
 
-    def __init__(self, transaction: Transaction) -> None:
+    def __init__(self, transaction: Transaction, now: int | None = None) -> None:
         self._transaction = transaction
+        self._now = now
 
     def find(self, project: ProjectId, user: str | None, digest: bytes) -> EntityName | None:
         """The name with this digest, of an entity that is not deleted."""
@@ -167,6 +174,23 @@ class EntityStore:
             self._transaction.execute("delete_session_mentions", session_id=session)
         return EntityGroupStore(self._transaction).after_loss(touched)
 
+    def forget_statements(self, session: SessionId, digests: Collection[bytes]) -> TouchedEntities:
+        """Remove the sentences that say the same as forgotten statements from the notes that a session made on entities."""
+        rows = cast(
+            list[tuple[int, int, str]], self._transaction.rows("noted_mentions", session_id=session) if digests else []
+        )
+        changed = [
+            (message, entity, left)
+            for message, entity, notes in rows
+            if (left := without_statements(notes, digests)) != notes
+        ]
+        touched = self.lock({EntityId(entity) for _, entity, _ in changed})
+        self._transaction.execute_each(
+            "set_mention_notes",
+            [{"message_id": message, "entity_id": entity, "notes": left} for message, entity, left in changed],
+        )
+        return EntityGroupStore(self._transaction).after_loss(touched)
+
     def forget_messages(self, messages: Sequence[MessageId]) -> TouchedEntities:
         """Delete the mentions and relations by messages. Notes that one extraction made from several messages go whole: they
         cannot be split."""
@@ -203,7 +227,7 @@ class EntityStore:
         self._transaction.execute("delete_entities", entity_ids=integers([name]))
 
     def _merged(self, rows: Sequence[Row]) -> list[Entity]:
-        return merged(self._transaction, rows)
+        return merged(self._transaction, rows, self._now)
 
 
 class StoredEntities:
@@ -233,23 +257,64 @@ class StoredEntities:
             "entity_rows", project_id=self.project, user_id=self.user, generation=self._generation
         )
 
-    def found(self, ids: Sequence[int]) -> dict[int, Entity]:
-        """The entities with these ids that are in this part now; other ids are left out."""
+    def found(self, ids: Sequence[int], now: int) -> dict[int, Entity]:
+        """The entities with these ids that are in this part now, as they are shown at this time; other ids are left out."""
         rows = self._transaction.rows(
             "project_entities", project_id=self.project, user_id=self.user, entity_ids=integers(ids)
         )
-        return {entity.id: entity for entity in merged(self._transaction, rows)}
+        return {entity.id: entity for entity in merged(self._transaction, rows, now)}
 
 
-def merged(transaction: Transaction, rows: Sequence[Row]) -> list[Entity]:
-    """Entities with the notes of all their mentions; in a shared project the notes name their speakers (MEM-11)."""
+def merged(transaction: Transaction, rows: Sequence[Row], now: int | None = None) -> list[Entity]:
+    """Entities with the notes of all their mentions; in a shared project the notes name their speakers (MEM-11). With `now`, the
+    notes are as they are shown then."""
     if not rows:
         return []
     names = [name_of_row(row) for row in rows]
     found = transaction.rows("mentions", entity_ids=integers([name.id for name in names]))
     mentions = sorted((_Mention(*cast(tuple[Any, ...], row)) for row in found), key=lambda mention: mention.position)
-    of_each = {entity: list(said) for entity, said in groupby(mentions, key=lambda mention: mention.entity)}
+    if now is not None:
+        mentions = _shown(transaction, mentions, now)
+    of_each = _by_entity(mentions)
     return [_entity(name, of_each.get(name.id, ())) for name in names]
+
+
+def _shown(transaction: Transaction, mentions: Sequence[_Mention], now: int) -> list[_Mention]:
+    """The mentions with their notes as they are shown: without sentences that say the same as a memory of the session that is
+    superseded, retracted, expired or corrected to something else (MEM-12, MEM-13). The stored notes stay, so that all comes back
+    when the memory does. Only the newest notes are looked at, twice as many as are shown."""
+    checked = {id(mention) for said in _by_entity(mentions).values() for mention in _newest_notes(said)}
+    sessions = {one.session for one in mentions if id(one) in checked and one.session is not None}
+    withdrawn: dict[int, set[bytes]] = {}
+    if sessions:
+        rows = transaction.rows("withdrawn_statements", session_ids=integers(sorted(sessions)), now=now)
+        for session, digest in cast(list[tuple[int, bytes]], rows):
+            withdrawn.setdefault(session, set()).add(digest)
+    return [
+        one._replace(notes=without_statements(one.notes, withdrawn.get(one.session or 0, ())))
+        if one.notes and id(one) in checked
+        else one._replace(notes=None)
+        for one in mentions
+    ]
+
+
+def _newest_notes(mentions: Sequence[_Mention]) -> Iterator[_Mention]:
+    """The mentions of one entity with its newest notes; of those with the same notes only some."""
+    times: dict[tuple[str, str | None], int] = {}
+    length = 0
+    for one in reversed(mentions):
+        if not one.notes:
+            continue
+        said = times[one.notes, one.user] = times.get((one.notes, one.user), 0) + 1
+        length += len(one.notes) if said == 1 else 0
+        if length > 2 * MAX_NOTES:
+            return
+        if said <= _MOST_EQUAL_NOTES:
+            yield one
+
+
+def _by_entity(mentions: Sequence[_Mention]) -> dict[int, list[_Mention]]:
+    return {entity: list(said) for entity, said in groupby(mentions, key=lambda mention: mention.entity)}
 
 
 def _entity(head: EntityName, mentions: Sequence[_Mention]) -> Entity:

@@ -33,7 +33,7 @@ class UserErasureStore:
     def counts(self) -> UserCounts:
         """What erasing the user would remove."""
         numbers = self._transaction.rows("count_user", user_id=self._user)[0]
-        sessions, messages, memories, observations, entities = cast(tuple[int, ...], numbers)
+        sessions, messages, memories, observations, entities, entries = cast(tuple[int, ...], numbers)
         return UserCounts(
             sessions=sessions,
             messages=messages,
@@ -41,6 +41,7 @@ class UserErasureStore:
             memories=memories,
             observations=observations,
             entities=entities,
+            entries=entries,
         )
 
     def lock_sessions(self) -> list[SessionId]:
@@ -91,7 +92,7 @@ class TenantErasureStore:
 
     def counts(self) -> TenantCounts:
         numbers = cast(tuple[int, ...], self._transaction.rows("count_tenant")[0])
-        projects, sessions, messages, memories, observations, entities, api_keys = numbers
+        projects, sessions, messages, memories, observations, entities, api_keys, entries = numbers
         return TenantCounts(
             projects=projects,
             sessions=sessions,
@@ -101,6 +102,7 @@ class TenantErasureStore:
             observations=observations,
             entities=entities,
             api_keys=api_keys,
+            entries=entries,
         )
 
     def lock_sessions(self) -> list[SessionId]:
@@ -127,6 +129,7 @@ class TenantErasureStore:
         self._transaction.execute("erase_items")
         self._transaction.execute("erase_responses")
         self._transaction.execute("erase_files")
+        self._transaction.execute("erase_entries")
         self._transaction.execute("erase_usage")
         self._transaction.execute("erase_api_keys")
         self._transaction.execute("blank_sessions")

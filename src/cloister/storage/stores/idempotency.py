@@ -1,10 +1,10 @@
 """The answers of requests that came with an idempotency key."""
 
-import secrets
 from typing import Literal, NamedTuple, cast
 
 from cloister.domain.identifiers import KeyId, MessageId, SessionId
 from cloister.storage.interface import Transaction
+from cloister.storage.stores.tenants import TenantStore
 
 Kind = Literal["sessions", "messages", "memories", "projects", "keys"]
 
@@ -37,7 +37,7 @@ class IdempotencyStore:
         """The tenant's secret, created if there is none, and the first request with this key, if there was one."""
         row = self._row(request, now)
         if row[0] is None:
-            self._transaction.execute("set_tenant_secret", secret=secrets.token_bytes(32))
+            TenantStore(self._transaction).ensure_secret()
             row = self._row(request, now)
         secret, kind, fingerprint, answer = row
         assert secret is not None

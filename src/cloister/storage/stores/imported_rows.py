@@ -10,13 +10,15 @@ from dataclasses import asdict, replace
 from typing import Any, cast
 
 from cloister.domain.archive.ids import memory_ids, other_ids
+from cloister.domain.archive.matching import StoredWords, words_digest
 from cloister.domain.archive.records import ObservationRecord, RevisionRecord, SessionRecord
 from cloister.domain.conversation import Message
-from cloister.domain.identifiers import MemoryId, MessageId, PoolId, ProjectId, SessionId
+from cloister.domain.identifiers import EntityId, MemoryId, MessageId, PoolId, ProjectId, SessionId
 from cloister.domain.memory import Memory
 from cloister.domain.text import checked_metadata
 from cloister.domain.truth.revision import MemoryState
 from cloister.storage.interface import Transaction, integers
+from cloister.storage.stores.items import ItemRow, ResponseRow
 from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import Indexed, columns_of, span
 from cloister.storage.stores.usage import UsageStore
@@ -69,18 +71,16 @@ class ImportedRows:
         self._usage.add_session(number)
         return True
 
-    def source_ids(self, session: SessionId, name: str, after: int) -> tuple[set[str], int]:
-        """The ids that the session's messages behind one have in the source they were imported from, which are the entry `name` of
-        their metadata; and the last message that was looked at."""
+    def imported_words(self, session: SessionId, name: str, after: int) -> StoredWords:
+        """The imported messages of the session behind one; their ids in the source are the entry `name` of their metadata."""
         first, last = span(session)
-        found: set[str] = set()
-        seen = max(first, after)
-        for row in self._transaction.stream("message_metadata", after=seen, last=last):
-            message, text = cast(tuple[int, str], row)
-            seen = max(seen, message)
-            if isinstance(source := cast(dict[str, object], json.loads(text)).get(name), str):
-                found.add(source)
-        return found, seen
+        words = StoredWords(seen=max(first, after))
+        for row in self._transaction.stream("messages_with_metadata", after=words.seen, last=last):
+            message, metadata, role, content = cast(tuple[int, str, str, str], row)
+            words.seen = max(words.seen, message)
+            if isinstance(source := cast(dict[str, object], json.loads(metadata)).get(name), str):
+                words.add(source, words_digest(role, content))
+        return words
 
     def set_updated_at(self, session: SessionId, updated_at: int) -> None:
         """Set the time of a session's last activity to what it was in the source."""
@@ -199,6 +199,57 @@ class ImportedRows:
             if row is None and self._transaction.row("import_observation", **values) is not None:
                 return True
         raise RuntimeError("no id is free for an observation")
+
+    def add_items(self, session: SessionId, rows: Sequence[ItemRow]) -> None:
+        """Add items of a session that are missing. What is at the same position, or has the same id, stays."""
+        self._transaction.execute_each(
+            "import_item",
+            [
+                {
+                    "session_id": session,
+                    "message_id": row.message,
+                    "position": row.position,
+                    "item_id": row.id,
+                    "response_id": row.response,
+                    "recalled_pool_id": row.pool,
+                    "item": row.item,
+                }
+                for row in rows
+            ],
+        )
+
+    def add_response(self, session: SessionId, response: int, row: ResponseRow) -> None:
+        """Add a response of a session, if its id is free."""
+        self._transaction.execute(
+            "import_response",
+            session_id=session,
+            response_id=response,
+            question_id=row.question,
+            reply_id=row.reply,
+            owns_messages=int(row.owns_messages),
+            body=row.body,
+        )
+
+    def names_to_relate(self, names: Sequence[EntityId]) -> dict[EntityId, tuple[ProjectId, str | None]]:
+        """Those of these names of entities that exist within the caller's reach, with the project and the user of their part."""
+        rows = self._transaction.rows("names_to_relate", entity_ids=integers(names))
+        return {
+            EntityId(entity): (ProjectId(project), user)
+            for entity, project, user in cast(list[tuple[int, int, str | None]], rows)
+        }
+
+    def has_relation(
+        self, subject: EntityId, relation: str, other: EntityId, message: MessageId, created_at: int
+    ) -> bool:
+        row = self._transaction.row(
+            "has_relation",
+            subject_id=subject,
+            object_id=other,
+            relation=relation,
+            message_id=message,
+            created_at=created_at,
+        )
+        return row is not None
 
     def messages_to_mention(self, messages: Sequence[MessageId]) -> dict[MessageId, tuple[SessionId, str | None]]:
         """Those of these messages that exist within the caller's reach, with their sessions and the users of these."""

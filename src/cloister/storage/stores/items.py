@@ -122,6 +122,13 @@ class ItemStore:
             "delete_item", session_id=self._session, message_id=position[0], position=position[1]
         )
 
+    def remove_by_id(self, item: int) -> None:
+        """Remove the item with this id, in whichever pool it was made, unless it is a message or of another session."""
+        row = self._transaction.row("item_by_id", session_id=self._session, item_id=item)
+        found = None if row is None else _item(row)
+        if found is not None and found.position:
+            self.remove((found.message, found.position))
+
 
 class ResponseStore:
     """The tenant's responses, those of sessions outside the caller's reach excepted."""

@@ -23,6 +23,15 @@ class KnownMemories(NamedTuple):
     of_user: list[KnownMemory]
 
 
+class SameMemory(NamedTuple):
+    """The memory of a session that has a given digest."""
+
+    id: MemoryId
+    superseded_by: MemoryId | None
+    is_retracted: bool
+    expires_at: int | None
+
+
 class MemoryStore:
     """The memories of sessions that the caller found through `SessionStore`."""
 
@@ -147,13 +156,13 @@ class MemoryStore:
             return []
         return [cast(str, row[0]) for row in self._transaction.rows("memory_contents", memory_ids=integers(memories))]
 
-    def with_digest(self, session: SessionId, digest: bytes) -> tuple[MemoryId, MemoryId | None, bool] | None:
-        """The memory of the session with this digest: its id, the memory that superseded it, and whether it was retracted."""
+    def with_digest(self, session: SessionId, digest: bytes) -> SameMemory | None:
+        """The memory of the session with this digest."""
         row = self._transaction.row("memory_by_digest", session_id=session, digest=digest)
         if row is None:
             return None
-        memory, superseded_by, retracted_at = cast(tuple[Any, ...], row)
-        return MemoryId(memory), superseded_by, retracted_at is not None
+        memory, superseded_by, retracted_at, expires_at = cast(tuple[Any, ...], row)
+        return SameMemory(MemoryId(memory), superseded_by, retracted_at is not None, expires_at)
 
     def remove(self, session: SessionId, memories: Sequence[MemoryId]) -> int:
         """Delete memories with their revisions; returns how many there were."""

@@ -48,6 +48,11 @@ class RevisionStore:
         row = self._transaction.row("last_memory_revision", memory_id=self._memory)
         return None if row is None else self._revision(row)
 
+    def replaced(self) -> list[bytes]:
+        """The digests of the texts that people replaced."""
+        rows = self._transaction.rows("replaced_digests", memory_id=self._memory)
+        return [cast(bytes, row[0]) for row in rows]
+
     def set_undone(self, revision: RevisionId, at: int) -> None:
         self._transaction.execute("set_revision_undone", memory_id=self._memory, revision_id=revision, undone_at=at)
 

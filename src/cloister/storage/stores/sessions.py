@@ -97,6 +97,11 @@ class SessionStore:
             raise NotFound("session", external_id)
         return _locked(row)
 
+    def had_messages(self, external_id: str) -> bool:
+        """Whether anything was ever recorded in a session that exists, also if all of it was removed since."""
+        row = self._transaction.row("session", external_id=external_id)
+        return row is not None and _locked(row).next_sequence > 1
+
     def by_ids(self, ids: Sequence[SessionId]) -> list[Session]:
         """Sessions by ids that come from storage, even outside the project that the caller is confined to."""
         rows = self._transaction.rows("sessions_by_id", session_ids=integers(ids), user_id=None)

@@ -4,9 +4,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
 from cloister.domain.identifiers import MemoryId, PoolId, SessionId
-from cloister.domain.memory import same_as
+from cloister.domain.memory import StoredMemory, same_as
+from cloister.domain.truth.revision import state_from_json
 from cloister.domain.truth.supersession import Fact, Person
 from cloister.storage.interface import Row, Transaction, Value, integers
+
+MOST_COPIES = 1_000
+"""How many copies of a statement one change changes at most, besides the memory that it names."""
 
 
 class SupersessionStore:
@@ -22,16 +26,38 @@ class SupersessionStore:
 
     def all_facts(self) -> list[Fact]:
         """The memories that have a subject, are in a pair or are superseded; others supersede nothing."""
-        return _facts(self._transaction.rows("facts_of_person", **self._person))
+        return self._facts(self._transaction.rows("facts_of_person", **self._person))
 
     def about(self, subject: str) -> list[Fact]:
-        return _facts(self._transaction.rows("facts_about", subject=subject, **self._person))
+        return self._facts(self._transaction.rows("facts_about", subject=subject, **self._person))
 
     def by_id(self, memories: Sequence[MemoryId]) -> list[Fact]:
         """The memories with these ids that are the person's in this pool; other ids are left out."""
         if not memories:
             return []
-        return _facts(self._transaction.rows("facts_by_id", memory_ids=integers(memories), **self._person))
+        return self._facts(self._transaction.rows("facts_by_id", memory_ids=integers(memories), **self._person))
+
+    def copies(self, stored: StoredMemory, now: int) -> list[MemoryId]:
+        """The other memories of the person that say the same as this one and are listed as one with it, at most `MOST_COPIES`."""
+        rows = self._transaction.rows(
+            "copies_of_memory",
+            memory_id=stored.memory.id,
+            digest=same_as(stored.memory.content),
+            content=stored.memory.content,
+            superseded_by=stored.memory.superseded_by,
+            status=stored.status,
+            now=now,
+            limit=MOST_COPIES,
+            **self._person,
+        )
+        return [MemoryId(cast(int, row[0])) for row in rows]
+
+    def changed_at(self, memory: MemoryId, time: int) -> list[MemoryId]:
+        """The other memories of the person that a person changed at this time."""
+        rows = self._transaction.rows(
+            "memories_changed_at", memory_id=memory, changed_at=time, limit=MOST_COPIES, **self._person
+        )
+        return [MemoryId(cast(int, row[0])) for row in rows]
 
     def withdrawn(self) -> set[bytes]:
         """The digests of statements of the person that were retracted, or corrected to something else."""
@@ -47,6 +73,22 @@ class SupersessionStore:
             superseded_by=None if successor is None else successor.id,
             valid_until=None if successor is None else successor.valid_from,
         )
+
+    def _facts(self, rows: Sequence[Row]) -> list[Fact]:
+        kept = self._kept_since([cast(int, row[0]) for row in rows if _is_kept(row[8], row[7])])
+        return [_fact(row, kept.get(cast(int, row[0]))) for row in rows]
+
+    def _kept_since(self, memories: Sequence[int]) -> dict[int, int]:
+        """Since when these memories, which are corrected or pinned, are so without interruption; without those that always were."""
+        if not memories:
+            return {}
+        since: dict[int, int] = {}
+        rows = self._transaction.rows("standing_revisions", memory_ids=integers(memories))
+        for memory, changed_at, before in cast(list[tuple[int, int, str]], rows):
+            state = state_from_json(before)
+            if not _is_kept(state.pinned, state.source):
+                since[memory] = changed_at
+        return since
 
 
 class ReplacementStore:
@@ -82,11 +124,11 @@ class ReplacementStore:
         )
 
 
-def _facts(rows: Sequence[Row]) -> list[Fact]:
-    return [_fact(row) for row in rows]
+def _is_kept(pinned: object, source: object) -> bool:
+    return bool(pinned) or source == "corrected"
 
 
-def _fact(row: Row) -> Fact:
+def _fact(row: Row, kept_since: int | None = None) -> Fact:
     (
         memory,
         session,
@@ -109,7 +151,8 @@ def _fact(row: Row) -> Fact:
         created_at=created_at,
         stands=retracted_at is None,
         by_person=source in ("written", "corrected"),
-        kept_by_person=bool(pinned) or source == "corrected",
+        kept_by_person=_is_kept(pinned, source),
+        kept_since=kept_since,
         superseded_by=superseded_by,
         valid_until=valid_until,
     )

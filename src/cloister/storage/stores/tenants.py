@@ -1,6 +1,7 @@
 """Tenants and their projects."""
 
 import json
+import secrets
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -44,6 +45,17 @@ class TenantStore:
     def add(self, name: str, created_at: int) -> bool:
         """Add the tenant; false if it exists, or existed and was erased."""
         return self._transaction.row("insert_tenant", name=name, created_at=created_at) is not None
+
+    def secret(self) -> bytes | None:
+        """The random bytes that keyed hashes of this tenant are made with, if there are any yet. No interface returns them."""
+        row = self._transaction.row("tenant_secret")
+        self._found(row)
+        found = None if row is None else cast(bytes | None, row[0])
+        return None if found is None else bytes(found)
+
+    def ensure_secret(self) -> None:
+        """Create the tenant's secret, if there is none."""
+        self._transaction.execute("set_tenant_secret", secret=secrets.token_bytes(32))
 
 
 class ProjectStore:

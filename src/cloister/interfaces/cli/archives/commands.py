@@ -109,6 +109,8 @@ def _sentences(imported: Imported) -> list[str]:
         said.append(f"There already: {_counts(imported.unchanged)}.")
     if imported.skipped:
         said.append(_skipped(imported.skipped))
+    if imported.remarks:
+        said.append(_remarks(imported.remarks))
     return said
 
 
@@ -118,12 +120,17 @@ def _previewed(found: ImportPreview) -> str:
         parts.append(counted(found.memories, "memory", "memories"))
     period = "" if not (found.first_at and found.last_at) else f", {minute(found.first_at)} to {minute(found.last_at)}"
     skipped = f" {_skipped(found.skipped)}" if found.skipped else ""
-    return f"A file of the format {found.format}: {', '.join(parts)}{period}.{skipped} Nothing was imported."
+    remarks = f" {_remarks(found.remarks)}" if found.remarks else ""
+    return f"A file of the format {found.format}: {', '.join(parts)}{period}.{skipped}{remarks} Nothing was imported."
 
 
 def _skipped(reasons: dict[str, int]) -> str:
     listed = "; ".join(f"{number:,} because {reason}" for reason, number in sorted(reasons.items()))
     return f"Skipped {listed}."
+
+
+def _remarks(remarks: dict[str, int]) -> str:
+    return f"Note: {'; '.join(f'{remark}: {number:,}' for remark, number in sorted(remarks.items()))}."
 
 
 def _counts(counts: ImportCounts) -> str:

@@ -156,6 +156,7 @@ def create_message(
         stream=bool(body.stream),
         guard=turn_guard(turn, caller, request, asked_after=last_change),
         in_shape=partial(in_anthropic_shape, request_id=request_id),
+        is_unnamed=turn.is_unnamed,
     )
     return TurnReply(cast(RunningTurns, request.app.state.turns), answering)
 

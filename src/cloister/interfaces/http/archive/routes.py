@@ -9,6 +9,7 @@ from starlette.responses import Response
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.errors import CloisterError, InvalidRequest
 from cloister.domain.identifiers import NO_PROJECT, parse_project_id
+from cloister.domain.text import checked_name
 from cloister.interfaces.http.archive.streams import MEDIA_TYPE, ArchiveStream, received_lines
 from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs
@@ -54,8 +55,8 @@ import_router = APIRouter(route_class=StreamedBodyRoute, tags=["Organisation"])
 def export_archive(request: Request, caller: Caller, scope: ExportScope = "tenant", id: ExportId = None) -> Response:
     """Export everything of the tenant, of a project or of a user as an archive: JSON lines, read from one snapshot of the database,
     with counts and hashes in the last line. It has no keys. Only admin keys export, except that a key that is bound to a user
-    exports that user. An admin key that is confined to a project exports that project. For an unknown user the archive is
-    empty."""
+    exports that user; if it is confined too, what that user has in its project. An admin key that is confined to a project exports
+    that project. For an unknown user the archive is empty."""
     _require_export(caller)
     target = _target(caller, scope, id)
     stack = ExitStack()
@@ -109,6 +110,7 @@ def _target(caller: CallerInfo, scope: Literal["tenant", "project", "user"], giv
     if scope == "user":
         if given is None:
             raise InvalidRequest("id", "must name the user.")
+        checked_name(given, "id")
         return ArchiveTarget(user=given)
     if given is not None:
         raise InvalidRequest("id", "is not used with scope=tenant: leave it out.")

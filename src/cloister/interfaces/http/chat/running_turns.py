@@ -62,7 +62,7 @@ class RunningReply:
                 news, ended = self._news, self.ended
                 fresh = self._events[seen:]
                 if guard.seconds_left <= 0 and not await guard.admits():
-                    yield [TurnEnd(status="failed", message=None, finish_reason="error", error=AccessEnded())]
+                    yield [self.end_without_access]
                     return
                 shown = fresh
                 if seen < before or self._now() - self._recalled_at >= CHECK_SECONDS:
@@ -76,6 +76,11 @@ class RunningReply:
                 if seen == len(self._events):
                     left = quiet_since + _QUIET_SECONDS - self._now()
                     await guard.wait(news, left)
+
+    @property
+    def end_without_access(self) -> TurnEnd:
+        """The last event for a follower who may no longer read."""
+        return TurnEnd(status="failed", message=None, finish_reason="error", error=AccessEnded())
 
     async def end(self) -> None:
         """Return when the turn has ended."""
@@ -105,6 +110,14 @@ class RunningTurn(RunningReply):
     def __init__(self, turn: Turn, read_again: ReadAgain) -> None:
         super().__init__(read_again)
         self.turn = turn
+
+    @property
+    def end_without_access(self) -> TurnEnd:
+        """The error itself, if the session of a failed request without a name was forgotten: nothing that was stored is in it."""
+        last = self._events[-1] if self._events else None
+        if self.turn.is_unnamed and isinstance(last, TurnEnd) and last.error is not None:
+            return last
+        return super().end_without_access
 
 
 class RunningTurns:

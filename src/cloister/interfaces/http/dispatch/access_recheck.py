@@ -44,7 +44,8 @@ class AccessRecheck:
         self, caller: CallerInfo, what: Hashable, may_read: MayRead, *, checked_after: object | None = None
     ) -> "StreamGuard":
         """The guard of one stream. `what` identifies all that `may_read` depends on, apart from the caller's credential, the
-        project header and the database. `checked_after`: the `last_change` before this request checked that its caller may read."""
+        headers that name a project and a user, and the database. `checked_after`: the `last_change` before this request checked
+        that its caller may read."""
         return StreamGuard(self, caller, what, may_read, checked_after)
 
     def enter(self, guard: "StreamGuard") -> None:
@@ -101,7 +102,7 @@ class StreamGuard:
         self._checked: float | None = None
         self._changed = False
         self._wake: Callable[[], None] = lambda: None
-        self.name: Hashable = (caller.text, caller.project_header, what)
+        self.name: Hashable = (caller.text, caller.project_header, caller.reach.user, what)
         self.tenant = caller.reach.tenant
         self.reach = caller.reach
 

@@ -1,6 +1,7 @@
 """Authentication and authorisation: every route declares what it needs, and no handler runs and no body is parsed before that.
 
-The checks have a fixed order: credential, rate limit, permission, project header. Who fails one learns nothing of the next.
+The checks have a fixed order: credential, rate limit, permission, user header, project header. Who fails one learns nothing of the
+next.
 """
 
 import hmac
@@ -12,9 +13,10 @@ from fastapi import Depends, Request
 
 from cloister.bootstrap import Services
 from cloister.domain.access import ApiKey, Permission, resolve_project
-from cloister.domain.errors import Forbidden, InvalidProjectId, Unauthenticated
+from cloister.domain.errors import Forbidden, InvalidProjectId, InvalidRequest, Unauthenticated
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
+from cloister.domain.text import checked_name
 from cloister.interfaces.http.console.cookies import refuse_other_origins, token_of
 from cloister.interfaces.http.console.sign_ins import SignIns
 from cloister.interfaces.http.dispatch.limits import ConcurrencyLimit, RateLimit
@@ -104,8 +106,17 @@ class Gate:
                 checked[credential] = key
         self.rate_limit.count(key.id)
         key.require(need)
+        user = _user_header(request)
+        if user is not None and need == "admin":
+            raise Forbidden(
+                "X-User-ID narrows the request to one user, and this is not a user's: leave the header out."
+            )
         caller = CallerInfo(
-            services=self.services, key=key, project_header=_project_header(request), text=credential[1], check=check
+            services=self.services,
+            key=narrowed_to(user, key),
+            project_header=_project_header(request),
+            text=credential[1],
+            check=check if user is None else lambda: narrowed_to(user, check()),
         )
         if caller.project_header is not None:
             caller.project(required=True)
@@ -166,6 +177,27 @@ def _bearer(request: Request) -> str:
     if scheme.lower() != "bearer" or not key.strip():
         raise Unauthenticated
     return key.strip()
+
+
+def narrowed_to(user: str | None, key: ApiKey) -> ApiKey:
+    """The key as if it were bound to the user that a request names in X-User-ID; such a key is never an admin's (ORG-10)."""
+    if user is None:
+        return key
+    permissions: tuple[Permission, ...] = ("read", "write") if "admin" in key.permissions else key.permissions
+    return replace(key, user=key.reach.user_of(user), permissions=permissions)
+
+
+def _user_header(request: Request) -> str | None:
+    """The user header in UTF-8, refused if it is repeated, as the credential is."""
+    given = request.headers.getlist("x-user-id")
+    if len(given) > 1:
+        raise InvalidRequest("X-User-ID", "must come once.")
+    if not given:
+        return None
+    try:
+        return checked_name(given[0].encode("latin-1").decode(), "X-User-ID")
+    except UnicodeDecodeError:
+        raise InvalidRequest("X-User-ID", "must be UTF-8.") from None
 
 
 def _project_header(request: Request) -> str | None:

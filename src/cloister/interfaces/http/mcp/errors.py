@@ -10,17 +10,25 @@ from cloister.interfaces.http.problems import MEDIA_TYPE
 
 PATH = "/mcp"
 METADATA = f"/.well-known/oauth-protected-resource{PATH}"
+# The code that JSON-RPC has for a message that is no valid request.
+INVALID_REQUEST = -32_600
 # Outside the codes that JSON-RPC and MCP have given a meaning.
 _CODE = -31_000
 _KEPT = ("www-authenticate", "retry-after", "allow")
 
 
 def json_rpc_error(
-    status: int, code: str, message: str, *, errors: Any = None, headers: dict[str, str] | None = None
+    status: int,
+    code: str,
+    message: str,
+    *,
+    errors: Any = None,
+    headers: dict[str, str] | None = None,
+    number: int = _CODE,
 ) -> Response:
-    """An error without a request id, since the request was not read. `code` and `errors` are those of the API."""
+    """An error without a request id, since none was read. `code` and `errors` are those of the API, `number` is JSON-RPC's."""
     data = {"code": code, "status": status, **({"errors": errors} if errors else {})}
-    error = {"code": _CODE, "message": message, "data": data}
+    error = {"code": number, "message": message, "data": data}
     body = {"jsonrpc": "2.0", "id": None, "error": error}
     return Response(json.dumps(body), status, headers, "application/json")
 

@@ -12,7 +12,7 @@ from cloister.interfaces.mcp.connection import McpConnection, open_connection
 from cloister.interfaces.mcp.extra import HOW_TO_INSTALL, is_installed
 
 _UNAUTHENTICATED = 401
-_USER, _SESSION = "X-User-ID", "X-Session-ID"
+_SESSION = "X-Session-ID"
 
 
 class McpRoute(GuardedRoute):
@@ -56,7 +56,7 @@ def _connection(caller: CallerInfo, request: Request) -> McpConnection:
         caller.services,
         caller.reach,
         project=caller.project(required=False),
-        user=_header(request, _USER),
+        user=None,  # the reach has the user of the header
         session=_header(request, _SESSION),
         may_write=not {"write", "admin"}.isdisjoint(caller.key.permissions),
     )

@@ -1,5 +1,6 @@
 """The HTTP transport of the MCP server. This module imports the SDK, so it is itself imported at the first request of a client."""
 
+import json
 from collections.abc import Awaitable, Callable
 from typing import TypeVar, cast
 
@@ -11,11 +12,13 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from cloister.interfaces.http.dispatch.routes import Executors
+from cloister.interfaces.http.mcp.errors import INVALID_REQUEST, json_rpc_error
 from cloister.interfaces.mcp.connection import McpConnection
 from cloister.interfaces.mcp.server import Context, build_server
 
 T = TypeVar("T")
 _CONNECTION = "cloister.mcp.connection"
+_JSON = b"application/json"
 
 
 class McpTransport:
@@ -51,20 +54,49 @@ class McpResponse(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the request with a transport of its own, since nothing is shared between requests. The body is read first: the SDK
         would take the middleware's refusal of a large one for a crash. Answers are JSON, never streams: no tool takes long."""
-        body = await Request(scope, receive).body()
+        request = Request(scope, receive)
+        body = await request.body()
+        refusal = _refusal_of_type(request) or _refusal_of_id(body)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
         manager = StreamableHTTPSessionManager(self._transport.server, json_response=True, stateless=True)
         async with manager.run():
             await manager.handle_request(
-                {**scope, "headers": _trimmed(scope["headers"]), _CONNECTION: self._connection},
+                {**scope, "headers": _read_by_the_sdk(scope["headers"]), _CONNECTION: self._connection},
                 _replayed(body, receive),
                 send,
             )
 
 
-def _trimmed(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+def _refusal_of_type(request: Request) -> Response | None:
+    """The refusal of a body that is not said to be JSON, which the SDK would answer in plain text."""
+    given = request.headers.get("content-type", "")
+    if given.partition(";")[0].strip(" \t").lower() == _JSON.decode():
+        return None
+    return json_rpc_error(415, "unsupported_media_type", "Content-Type: must be application/json.")
+
+
+def _refusal_of_id(body: bytes) -> Response | None:
+    """The refusal of a request whose id is neither a string nor an integer: the SDK would take it for a notification, and answer
+    nothing. Any other fault is left to the SDK."""
+    try:
+        message = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(message, dict) or not {"id", "method"} <= message.keys():
+        return None
+    given = cast(dict[str, object], message)["id"]
+    if isinstance(given, str | int) and not isinstance(given, bool):
+        return None
+    reason = "id: must be a string or an integer. A notification has no id."
+    return json_rpc_error(400, "invalid_request", reason, number=INVALID_REQUEST)
+
+
+def _read_by_the_sdk(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """Headers without blanks around their values (RFC 9110): the HTTP parser leaves those at the end, and the SDK compares values
-    with the body."""
-    return [(name, value.strip(b" \t")) for name, value in headers]
+    with the body. The type of the body, which was checked, is spelled as the SDK compares it."""
+    return [(name, _JSON if name == b"content-type" else value.strip(b" \t")) for name, value in headers]
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

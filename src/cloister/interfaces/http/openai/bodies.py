@@ -1,8 +1,8 @@
-"""The request bodies of OpenAI's clients. Fields without a meaning here are ignored. Fields of Cloister's own interface, such as
-`project_id`, are refused: if one were ignored, the request would go to the wrong project.
+"""The request bodies of OpenAI's clients. Fields of OpenAI's interface that have no meaning here are ignored, and all others are
+refused: if `project_id` of Cloister's own interface were ignored, the request would go to the wrong project.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
@@ -30,6 +30,24 @@ _PASSED_TO_MODEL = (
     "logit_bias",
     "reasoning_effort",
     "verbosity",
+)
+# Fields of OpenAI's interface that have no meaning here.
+_WITHOUT_EFFECT = frozenset(
+    {
+        "audio",
+        "function_call",
+        "functions",
+        "logprobs",
+        "modalities",
+        "moderation",
+        "prediction",
+        "prompt_cache_key",
+        "prompt_cache_options",
+        "prompt_cache_retention",
+        "service_tier",
+        "top_logprobs",
+        "web_search_options",
+    }
 )
 _TEXT: schemas.Schema = {"type": "string", **schemas.CONTENT}
 _PARTS: schemas.Schema = {
@@ -69,16 +87,22 @@ _OTHERS: schemas.Schema = {
     "properties": {"role": {"enum": ["system", "developer", "tool", "function"]}},
 }
 _OPTIONAL_NAME: schemas.Schema = {"anyOf": [{"type": "string", **schemas.NAME}, {"type": "null"}]}
-_METADATA: schemas.Schema = {"properties": {"session_id": _OPTIONAL_NAME, "user_id": _OPTIONAL_NAME}}
+_METADATA: schemas.Schema = {
+    "properties": {
+        "session_id": _OPTIONAL_NAME,
+        "user_id": _OPTIONAL_NAME,
+        "project_id": {"anyOf": [{"type": "string", **schemas.PROJECT_ID}, {"type": "null"}]},
+    }
+}
 _OURS = {
     "session_id": "belongs into the header X-Session-ID, or into metadata.",
-    "project_id": "belongs into the header X-Project-ID.",
+    "project_id": "belongs into the header X-Project-ID, or into metadata.",
     "user_id": "is called `user` or `safety_identifier` here, or belongs into metadata.",
 }
 
 
 class OpenAiBody(Body):
-    """A request body that ignores unknown fields, except for those of Cloister's own interface."""
+    """A request body; its routes refuse the fields that it does not know."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
@@ -87,11 +111,12 @@ class OpenAiBody(Body):
             if field in _OURS:
                 raise InvalidRequest(field, _OURS[field])
 
-    def refuse_others(self) -> None:
-        """Refuse every field that the body does not have."""
+    def refuse_others(self, known: Collection[str] = ()) -> None:
+        """Refuse every field that the body does not have and that is not in `known`; null is the same as no field."""
         self.refuse_ours()
-        for field in self.model_extra or ():
-            raise InvalidRequest(field, "is not supported here: leave it out.")
+        for field, value in (self.model_extra or {}).items():
+            if field not in known and value is not None:
+                raise InvalidRequest(field, "is not supported here: leave it out.")
 
 
 class StreamOptions(OpenAiBody):
@@ -102,7 +127,7 @@ class StreamOptions(OpenAiBody):
 
 class ChatCompletionRequest(OpenAiBody):
     """A chat request of OpenAI's interface. Fields that affect the reply (`tools`, `temperature`, `max_tokens`, `response_format`
-    …) are passed to the model; other fields are ignored."""
+    …) are passed to the model; OpenAI's other fields are ignored, and unknown ones refused."""
 
     model: str | None = Field(
         default=None, description="A model that the server lists. For any other name the default model answers."
@@ -111,6 +136,7 @@ class ChatCompletionRequest(OpenAiBody):
         json_schema_extra={"items": {"anyOf": [_USER, _ASSISTANT, _OTHERS]}, "contains": _USER, "minItems": 1},
         description="The conversation so far. Messages that the session does not have yet are recorded.",
     )
+    store: bool | None = Field(default=None, description="`false`: recall, and record nothing.")
     stream: bool | None = None
     stream_options: StreamOptions | None = None
     n: Annotated[Whole, Field(json_schema_extra={"const": 1})] | None = Field(
@@ -122,8 +148,15 @@ class ChatCompletionRequest(OpenAiBody):
     safety_identifier: Name | None = Field(default=None, description="The new name of `user` in OpenAI's interface.")
     metadata: Annotated[dict[str, Any], Field(json_schema_extra=_METADATA)] | None = Field(
         default=None,
-        description="`session_id` names the session if there is no header X-Session-ID; `user_id` is the same as `user`.",
+        description="`session_id` names the session if there is no header X-Session-ID; `user_id` is the same as `user`, "
+        "and `project_id` the same as the header X-Project-ID.",
     )
+
+    def check(self) -> None:
+        """Refuse what is not supported, before anything is recorded."""
+        self.refuse_others({*_PASSED_TO_MODEL, *_WITHOUT_EFFECT})
+        if self.n not in (None, 1):
+            raise InvalidRequest("n", "must be 1: one reply is recorded for one message.")
 
     @property
     def user_id(self) -> str | None:

@@ -10,15 +10,14 @@ from cloister.interfaces.http import sse
 from cloister.interfaces.http.openai.errors import error_body
 from cloister.interfaces.http.openai.reply import failure
 from cloister.services.chat.converse import TurnEnd, TurnEvent
-from cloister.services.chat.turns import Turn
 
 
 class CompletionFormat:
-    """The format of one chat completion. `model` returns the name of the model that answers, as far as it is known; with `usage` a
-    stream ends with the token counts."""
+    """The format of one chat completion. `number` makes its id; `model` returns the name of the model that answers, as far as it is
+    known; with `usage` a stream ends with the token counts."""
 
-    def __init__(self, turn: Turn, model: Callable[[], str], *, usage: bool) -> None:
-        self._id = f"chatcmpl-{turn.name.removeprefix('turn_')}"
+    def __init__(self, number: int, model: Callable[[], str], *, usage: bool) -> None:
+        self._id = f"chatcmpl-{number:016x}"
         self._model = model
         self._usage = usage
         self._created = int(time.time())

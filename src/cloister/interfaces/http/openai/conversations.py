@@ -3,15 +3,17 @@
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from cloister.domain.errors import InvalidRequest
 from cloister.domain.text import checked_metadata
 from cloister.interfaces.http.dispatch.callers import Caller, needs
 from cloister.interfaces.http.dispatch.parameters import ItemName, SessionId
 from cloister.interfaces.http.openai.bodies import user_of
 from cloister.interfaces.http.openai.errors import CONVERSATIONS, OpenAiRoute
 from cloister.interfaces.http.openai.response_bodies import ChangedConversation, NewConversation, NewConversationItems
+from cloister.interfaces.http.openai.routes import SessionHeader, in_named_project, named_session
 from cloister.interfaces.http.openai.shapes import (
     Conversation,
     ConversationItem,
@@ -34,6 +36,8 @@ router = APIRouter(route_class=OpenAiRoute, tags=["OpenAI-compatible"])
 _ONE = f"{CONVERSATIONS}/{{external_id}}"
 _ITEMS = f"{_ONE}/items"
 _ITEM = f"{_ITEMS}/{{item_id}}"
+_STATUSES = ("in_progress", "completed", "incomplete")
+_WITH_STATUS = frozenset({"message", "function_call", "function_call_output"})
 Order = Annotated[Literal["asc", "desc"], Query(description="`asc`: oldest first.")]
 Limit = Annotated[int, Query(ge=1, le=100, description="The largest number of items on a page.")]
 After = Annotated[
@@ -43,13 +47,19 @@ After = Annotated[
 
 @router.post(CONVERSATIONS, response_model=Conversation)
 @needs("write")
-def create_conversation(body: NewConversation, caller: Caller) -> Response:
-    """Create a conversation: a session in the project of the request, with its first items."""
+def create_conversation(
+    body: NewConversation, caller: Caller, request: Request, session_id: SessionHeader = None
+) -> Response:
+    """Create a conversation: a session in the project of the request, with its first items. The header X-Session-ID, or
+    `metadata.session_id`, gives it its id."""
     body.refuse_others()
     metadata = body.metadata or {}
     checked_metadata(metadata)
     fields = SessionFields(
-        project=caller.project(required=False), user_id=user_of(None, None, metadata), metadata=metadata
+        external_id=named_session(request, metadata),
+        project=in_named_project(caller, metadata).project(required=False),
+        user_id=user_of(None, None, metadata),
+        metadata=metadata,
     )
     return json_answer(
         conversation_shape(caller.services.items.create(caller.reach, fields, read_items(body.items or [])))
@@ -123,4 +133,11 @@ def delete_conversation_item(external_id: SessionId, item_id: ItemName, caller: 
 
 def read_items(given: Sequence[Any]) -> list[NewItem]:
     """Check items; an error names the position of the item."""
-    return list(of_each(given, read_item, "items"))
+    return list(of_each(given, _read, "items"))
+
+
+def _read(given: Any) -> NewItem:
+    item = read_item(given)
+    if item.type in _WITH_STATUS and item.item.get("status") not in (None, *_STATUSES):
+        raise InvalidRequest("status", f"must be one of {', '.join(_STATUSES)}.")
+    return item

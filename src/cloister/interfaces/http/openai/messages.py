@@ -12,7 +12,7 @@ from typing import Any, cast
 from cloister.domain.context import Context
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import InvalidRequest
-from cloister.domain.history import words_key
+from cloister.domain.history import last_said, words_key
 from cloister.domain.prompts.outside_text import without_control_words
 from cloister.domain.prompts.prompt import system_part
 from cloister.domain.prompts.recalled_text import own_words
@@ -59,11 +59,7 @@ class Conversation:
     @property
     def last_said(self) -> tuple[Draft, ...]:
         """The user's messages since the last reply: all that is recorded if the request names no session."""
-        end = max(index for index, draft in enumerate(self.drafts) if draft.role == "user") + 1
-        start = end
-        while start and self.drafts[start - 1].role == "user":
-            start -= 1
-        return self.drafts[start:end]
+        return last_said(self.drafts)
 
 
 def read_conversation(messages: Sequence[ChatMessage]) -> Conversation:

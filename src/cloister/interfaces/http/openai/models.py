@@ -95,7 +95,7 @@ def get_model(model_id: ModelId, caller: Caller) -> Response:
 @needs("read")
 def create_embeddings(body: EmbeddingsRequest, caller: Caller) -> Response:
     """Embed texts with the embedder that recall uses. Nothing is stored."""
-    body.refuse_ours()
+    body.refuse_others({"user"})
     embed = caller.services.embed
     embedded = embed.embed(body.texts, dimensions=body.dimensions)
     encoded = body.encoding_format == "base64"

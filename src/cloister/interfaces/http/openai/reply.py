@@ -49,7 +49,8 @@ class ReplyFormat(Protocol):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answering:
     """A turn that has begun, and how its client wants the reply. `start` starts it on the event loop; `session` is the external id
-    of its session, if it has one; `in_shape` makes a problem an error in the format of the client."""
+    of its session, if it has one. With `is_unnamed` a failure leaves no session, and its answer names none. `in_shape` makes a
+    problem an error in the format of the client."""
 
     start: Callable[[RunningTurns], RunningReply]
     session: str | None
@@ -57,6 +58,7 @@ class Answering:
     stream: bool
     guard: StreamGuard
     in_shape: Callable[[Response], Response] = in_openai_shape
+    is_unnamed: bool = False
 
 
 class TurnReply(Response):
@@ -104,15 +106,18 @@ class TurnReply(Response):
         scope.setdefault("state", {})["error"] = next(
             (event.error for event in events if isinstance(event, TurnEnd)), None
         )
-        await send(self._head(error.status_code, "application/json", error.headers))
+        named = not self._answering.is_unnamed
+        await send(self._head(error.status_code, "application/json", error.headers, named=named))
         await send({"type": "http.response.body", "body": bytes(error.body)})
 
-    def _head(self, status: int, media_type: str, more: Mapping[str, str] | None = None) -> dict[str, Any]:
+    def _head(
+        self, status: int, media_type: str, more: Mapping[str, str] | None = None, *, named: bool = True
+    ) -> dict[str, Any]:
         """The start of a response, with the session's external id in a header, in UTF-8 as in requests."""
-        session = self._answering.session
+        session = self._answering.session if named else None
         kept = {name: value for name, value in (more or {}).items() if not name.startswith("content-")}
-        named = Response(status_code=status, headers=kept, media_type=media_type).raw_headers
-        headers = [(name, value) for name, value in named if name != b"content-length"]
+        given = Response(status_code=status, headers=kept, media_type=media_type).raw_headers
+        headers = [(name, value) for name, value in given if name != b"content-length"]
         if session is not None:
             headers.append((SESSION_HEADER, session.encode()))
         return {"type": "http.response.start", "status": status, "headers": headers}

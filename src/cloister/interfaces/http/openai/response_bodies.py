@@ -19,6 +19,7 @@ _WITHOUT_EFFECT = frozenset(
         "include",
         "service_tier",
         "prompt_cache_key",
+        "prompt_cache_options",
         "prompt_cache_retention",
         "stream_options",
         "truncation",
@@ -85,10 +86,7 @@ class ResponseRequest(OpenAiBody):
 
     def check(self) -> None:
         """Refuse what is not supported, before anything is recorded."""
-        self.refuse_ours()
-        for field, value in (self.model_extra or {}).items():
-            if field not in _WITHOUT_EFFECT and field not in _PASSED_TO_MODEL and value is not None:
-                raise InvalidRequest(field, "is not supported here: leave it out.")
+        self.refuse_others({*_WITHOUT_EFFECT, *_PASSED_TO_MODEL})
         if self.background:
             raise InvalidRequest("background", "is not supported here: ask for a stream, or wait for the answer.")
         if self.previous_response_id is not None and self.conversation is not None:
@@ -103,7 +101,7 @@ class ResponseRequest(OpenAiBody):
 
 
 class NewConversation(OpenAiBody):
-    """A new conversation. `metadata.user_id` names its user."""
+    """A new conversation. `metadata` names its user (`user_id`), its project (`project_id`) and its id (`session_id`)."""
 
     items: list[Any] | None = Field(default=None, json_schema_extra={"anyOf": [{"items": _ITEM}, {"type": "null"}]})
     metadata: Metadata | None = None

@@ -171,16 +171,16 @@ def response_body(
     output: list[dict[str, Any]],
     error: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """A response as JSON."""
+    """A response as JSON. One that its client stopped is `cancelled`; one that broke off is `incomplete` without a reason."""
     reason = _CUT.get(finish_reason)
     return {
         "id": id,
         "object": "response",
         "created_at": created_at,
-        "status": status,
+        "status": "cancelled" if finish_reason == "stopped" else status,
         "background": False,
         "error": error,
-        "incomplete_details": {"reason": reason or "max_output_tokens"} if status == "incomplete" else None,
+        "incomplete_details": None if reason is None or status != "incomplete" else {"reason": reason},
         "model": model,
         "output": output,
         **echo,

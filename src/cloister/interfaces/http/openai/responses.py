@@ -16,7 +16,6 @@ from cloister.domain.reply import ChatRequest
 from cloister.interfaces.http import sse
 from cloister.interfaces.http.chat.routes import ModelKeyHeader, last_change_of, model_key, turn_guard
 from cloister.interfaces.http.chat.running_turns import RunningTurns
-from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs
 from cloister.interfaces.http.dispatch.parameters import ResponseName
 from cloister.interfaces.http.openai.errors import RESPONSES, OpenAiRoute
@@ -25,7 +24,13 @@ from cloister.interfaces.http.openai.reply import Answering, TurnReply
 from cloister.interfaces.http.openai.response_bodies import ResponseRequest
 from cloister.interfaces.http.openai.response_format import ResponseFormat, response_body
 from cloister.interfaces.http.openai.response_input import chat_messages, chat_options, check_input
-from cloister.interfaces.http.openai.routes import NamedModel, SessionHeader, named_session
+from cloister.interfaces.http.openai.routes import (
+    NamedModel,
+    SessionHeader,
+    in_named_project,
+    named_session,
+    unrecorded_answer,
+)
 from cloister.interfaces.http.openai.shapes import Deleted, Response, deleted, item_shape, json_answer
 from cloister.interfaces.python.arguments import of_each
 from cloister.services.chat.responses import ResponseRecord, format_response_id, output_item_id
@@ -48,13 +53,14 @@ _STREAM: dict[str, Any] = {
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Asked:
     """What a request asks, and where: `session` is the external id, None for a new session. With `is_continued` the input is new
-    and the history is the server's; otherwise the input is the client's whole history. `owns_messages`: no conversation and no
-    session was named, by this request or by those before it."""
+    and the history is the server's; otherwise the input is the client's whole history. `owns_messages`: the request names
+    no conversation and no session, at most a response before it; `owns_session`: those before it named none either."""
 
     items: tuple[NewItem, ...]
     session: str | None
     is_continued: bool
     owns_messages: bool = False
+    owns_session: bool = False
 
     @property
     def drafts(self) -> tuple[Draft, ...]:
@@ -91,6 +97,7 @@ def create_response(
     permission `read` too."""
     caller.key.require("read")
     body.check()
+    caller = in_named_project(caller, body.metadata)
     asked = _read(body, caller, request)
     key = model_key(request, caller)
     answering = (
@@ -109,6 +116,7 @@ def _recorded(body: ResponseRequest, asked: _Asked, caller: CallerInfo, request:
         echo,
         is_all_new=asked.is_continued,
         owns_messages=asked.owns_messages,
+        owns_session=asked.owns_session,
         previous=body.previous_response_id,
     )
     turn = services.turns.begin(caller.reach, _turn_request(body, asked, caller, record))
@@ -125,15 +133,14 @@ def _recorded(body: ResponseRequest, asked: _Asked, caller: CallerInfo, request:
         format=_format(turn.number, echo, named),
         stream=bool(body.stream),
         guard=turn_guard(turn, caller, request, asked_after=last_change),
+        is_unnamed=turn.is_unnamed,
     )
 
 
 def _unrecorded(
     body: ResponseRequest, asked: _Asked, caller: CallerInfo, request: Request, key: str | None
 ) -> Answering:
-    """The answer to a request that is not recorded. A session that it names and that does not exist is not created."""
     options, services = chat_options(body), caller.services
-    last_change = last_change_of(request)
     previous = body.previous_response_id
     said = [draft.content for draft in asked.drafts if draft.role == "user"]
     question = services.unrecorded.ask(
@@ -143,24 +150,20 @@ def _unrecorded(
         known=asked.conversation.known,
         until=None if previous is None else services.responses.end_of(caller.reach, previous),
     )
-    named = NamedModel(body.model, question.model, services.chat.model)
+    named, number = NamedModel(body.model, question.model, services.chat.model), new_lease_number()
 
     def build(context: Context) -> ChatRequest:
         messages = _prompt(body, asked, question.history, question.system_prompt, context)
         return named.asked(ChatRequest(messages=messages, options=options, context=context, key=key))
 
-    def may_read(now: CallerInfo) -> bool:
-        now.chosen_project()
-        return now.services.unrecorded.admits(now.reach, question)
-
-    recheck = cast(AccessRecheck, request.app.state.access_recheck)
-    number = new_lease_number()
-    return Answering(
-        start=lambda turns: turns.start_unrecorded(question, build),
-        session=None if question.session is None else question.session.external_id,
+    return unrecorded_answer(
+        question,
+        build,
+        caller,
+        request,
+        number=number,
         format=_format(number, _echo(body), named),
         stream=bool(body.stream),
-        guard=recheck.guard(caller, ("unrecorded", number), may_read, checked_after=last_change),
     )
 
 
@@ -173,7 +176,8 @@ def _format(number: int, echo: Mapping[str, Any], named: NamedModel) -> Response
 @router.get(_ONE, response_model=Response)
 @needs("read")
 def get_response(response_id: ResponseName, caller: Caller) -> Answer:
-    """Get a response that was stored, with the output that was not deleted since."""
+    """Get a response that was stored, with the output that was not deleted since. If its session has moved, it shows nothing of its
+    request."""
     stored = caller.services.responses.get(caller.reach, response_id)
     body = stored.body
     usage: list[int] | None = body["usage"]
@@ -202,20 +206,24 @@ def _read(body: ResponseRequest, caller: CallerInfo, request: Request) -> _Asked
     items = tuple(of_each(body.items, read_item, "input"))
     check_input([item.item for item in items])
     named = named_session(request, body.metadata)
-    continued, owns = body.conversation_id, False
+    continued, owns_session = body.conversation_id, named is None and body.conversation_id is None
+    owns_messages = owns_session
     if body.previous_response_id is not None:
-        continued, owns = caller.services.responses.session_of(caller.reach, body.previous_response_id)
+        continued, of_chain = caller.services.responses.session_of(caller.reach, body.previous_response_id)
+        owns_session = owns_session and of_chain
     elif continued is not None:
         caller.services.sessions.get(caller.reach, continued)
     if continued is not None and named is not None and continued != named:
         raise InvalidRequest("X-Session-ID", "names another session than the request.")
-    asked = _Asked(items=items, session=continued or named, is_continued=continued is not None, owns_messages=owns)
+    asked = _Asked(
+        items=items,
+        session=continued or named,
+        is_continued=continued is not None,
+        owns_messages=owns_messages,
+        owns_session=owns_session,
+    )
     if continued is None and not any(draft.role == "user" for draft in asked.drafts):
         raise InvalidRequest("input", "must hold a message of the user.")
-    if asked.session is None and body.store is not False:
-        project = caller.project(required=False)
-        waiting = caller.services.items.waiting_for(caller.reach, project, body.user_id, asked.drafts)
-        return replace(asked, session=waiting, owns_messages=waiting is None)
     return asked
 
 

@@ -1,7 +1,7 @@
 """`POST /v1/chat/completions`: memory for applications of OpenAI's interface, by a change of their base URL."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Header, Request
@@ -15,15 +15,18 @@ from cloister.domain.text import checked_name
 from cloister.interfaces.http import sse
 from cloister.interfaces.http.chat.routes import ModelKeyHeader, last_change_of, model_key, turn_guard
 from cloister.interfaces.http.chat.running_turns import RunningTurns
-from cloister.interfaces.http.dispatch.callers import Caller, needs
+from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck
+from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs
 from cloister.interfaces.http.openai.bodies import ChatCompletionRequest
 from cloister.interfaces.http.openai.completion_format import CompletionFormat
 from cloister.interfaces.http.openai.errors import CHAT, OpenAiRoute
 from cloister.interfaces.http.openai.messages import read_conversation, with_memory
-from cloister.interfaces.http.openai.reply import Answering, TurnReply
+from cloister.interfaces.http.openai.reply import Answering, ReplyFormat, TurnReply
 from cloister.interfaces.http.openapi import schemas
-from cloister.services.chat.converse import ChatModel
-from cloister.services.chat.turns import TurnRequest
+from cloister.services.chat.converse import BuildRequest, ChatModel
+from cloister.services.chat.turns import NamedSession, TurnRequest
+from cloister.services.chat.unrecorded import UnrecordedQuestion
+from cloister.services.lease import new_lease_number
 
 router = APIRouter(route_class=OpenAiRoute, tags=["OpenAI-compatible"])
 
@@ -107,43 +110,115 @@ def complete_chat(
 ) -> Response:
     """Complete a chat as OpenAI's interface does: your messages go to the model in your order, with your system prompt and tools.
     To the system message is added what the session's pool remembers and your messages do not contain. New messages and the reply
-    are recorded; a history that is sent again is not recorded again. With `stream` the answer is a stream of chunks; to disconnect
-    stops the reply, which is then stored as `partial`. Needs the permission `read` too."""
+    are recorded, unless `store` is false; a history that is sent again is not recorded again. With `stream` the answer is a stream
+    of chunks; to disconnect stops the reply, which is then stored as `partial`. Needs the permission `read` too."""
     caller.key.require("read")
-    body.refuse_ours()
-    if body.n not in (None, 1):
-        raise InvalidRequest("n", "must be 1: one reply is recorded for one message.")
+    body.check()
+    caller = in_named_project(caller, body.metadata)
+    answer = _unrecorded if body.store is False else _recorded
+    return TurnReply(cast(RunningTurns, request.app.state.turns), answer(body, caller, request))
+
+
+def _recorded(body: ChatCompletionRequest, caller: CallerInfo, request: Request) -> Answering:
     conversation = read_conversation(body.messages)
-    session, key = named_session(request, body.metadata), model_key(request, caller)
+    named, key = _named(body, caller, request), model_key(request, caller)
     services, last_change = caller.services, last_change_of(request)
     turn = services.turns.begin(
         caller.reach,
         TurnRequest(
-            session=session,
-            drafts=conversation.last_said if session is None else conversation.drafts,
-            project=caller.project(required=False),
-            must_be_in=caller.project_header is not None,
-            user_id=body.user_id,
-            has_whole_history=session is not None,
+            **asdict(named),
+            drafts=conversation.last_said if named.session is None else conversation.drafts,
+            has_whole_history=named.session is not None,
             continues=conversation.continues,
             known=conversation.known,
         ),
     )
-
-    named = NamedModel(body.model, turn.model, services.chat.model)
+    model = NamedModel(body.model, turn.model, services.chat.model)
 
     def build(context: Context) -> ChatRequest:
         messages = with_memory(conversation, context, turn.system_prompt)
-        return named.asked(ChatRequest(messages=messages, options=body.options, context=context, key=key))
+        return model.asked(ChatRequest(messages=messages, options=body.options, context=context, key=key))
 
-    answering = Answering(
+    return Answering(
         start=lambda turns: turns.start(turn, build),
         session=turn.session.external_id,
-        format=CompletionFormat(turn, lambda: named.name, usage=body.wants_usage),
+        format=CompletionFormat(turn.number, lambda: model.name, usage=body.wants_usage),
         stream=bool(body.stream),
         guard=turn_guard(turn, caller, request, asked_after=last_change),
+        is_unnamed=turn.is_unnamed,
     )
-    return TurnReply(cast(RunningTurns, request.app.state.turns), answering)
+
+
+def _unrecorded(body: ChatCompletionRequest, caller: CallerInfo, request: Request) -> Answering:
+    conversation, key = read_conversation(body.messages), model_key(request, caller)
+    question = caller.services.unrecorded.ask(
+        caller.reach,
+        _named(body, caller, request),
+        conversation.last_said[-1].content,
+        known=conversation.known,
+    )
+    model, number = NamedModel(body.model, question.model, caller.services.chat.model), new_lease_number()
+
+    def build(context: Context) -> ChatRequest:
+        messages = with_memory(conversation, context, question.system_prompt)
+        return model.asked(ChatRequest(messages=messages, options=body.options, context=context, key=key))
+
+    return unrecorded_answer(
+        question,
+        build,
+        caller,
+        request,
+        number=number,
+        format=CompletionFormat(number, lambda: model.name, usage=body.wants_usage),
+        stream=bool(body.stream),
+    )
+
+
+def _named(body: ChatCompletionRequest, caller: CallerInfo, request: Request) -> NamedSession:
+    return NamedSession(
+        session=named_session(request, body.metadata),
+        project=caller.project(required=False),
+        must_be_in=caller.project_header is not None,
+        user_id=body.user_id,
+    )
+
+
+def unrecorded_answer(
+    question: UnrecordedQuestion,
+    build: BuildRequest,
+    caller: CallerInfo,
+    request: Request,
+    *,
+    number: int,
+    format: ReplyFormat,
+    stream: bool,
+) -> Answering:
+    """The answer to a request that is not recorded. A session that it names and that does not exist is not created."""
+
+    def may_read(now: CallerInfo) -> bool:
+        now.chosen_project()
+        return now.services.unrecorded.admits(now.reach, question)
+
+    recheck = cast(AccessRecheck, request.app.state.access_recheck)
+    return Answering(
+        start=lambda turns: turns.start_unrecorded(question, build),
+        session=None if question.session is None else question.session.external_id,
+        format=format,
+        stream=stream,
+        guard=recheck.guard(caller, ("unrecorded", number), may_read, checked_after=last_change_of(request)),
+    )
+
+
+def in_named_project(caller: CallerInfo, metadata: Mapping[str, Any] | None) -> CallerInfo:
+    """The caller of a request whose metadata may name its project. It means what the header X-Project-ID means."""
+    named: object = (metadata or {}).get("project_id")
+    if named is None:
+        return caller
+    if not isinstance(named, str):
+        raise InvalidRequest("metadata.project_id", "must be text.")
+    if caller.project_header not in (None, named):
+        raise InvalidRequest("metadata.project_id", "names another project than X-Project-ID.")
+    return replace(caller, project_header=named)
 
 
 def named_session(request: Request, metadata: Mapping[str, Any] | None) -> str | None:

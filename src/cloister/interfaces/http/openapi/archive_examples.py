@@ -6,13 +6,14 @@ from cloister.interfaces.http.openapi.examples import Example
 
 _IMPORTED = {"projects": 1, "sessions": 1, "messages": 2, "memories": 1, "observations": 0, "entities": 1}
 _ARCHIVE = (
-    '{"kind":"header","format":"cloister-archive","version":1,"scope":"user","id":"ada","created_by":"cloister 0.1.0"}\n'
+    '{"kind":"header","format":"cloister-archive","version":2,"scope":"user","id":"ada","created_by":"cloister 0.1.0"}\n'
     '{"kind":"end","counts":{"header":1},"sha256":'
-    '{"header":"2fef1967fc5045b30183bdf622e4ef2752db505b97c9cacc9a6d13a7b08a353f"}}\n'
+    '{"header":"e39a963e882684ff2fb121c7dc2370def64bfe1eafc612b6400719e9b420f809"}}\n'
 )
 ARCHIVE_EXAMPLES: Mapping[str, Example] = {
     "export_archive": Example(answer=_ARCHIVE),
     "import_archive": Example(
-        request=_ARCHIVE, answer={"added": _IMPORTED, "unchanged": dict.fromkeys(_IMPORTED, 0), "skipped": {}}
+        request=_ARCHIVE,
+        answer={"added": _IMPORTED, "unchanged": dict.fromkeys(_IMPORTED, 0), "skipped": {}, "remarks": {}},
     ),
 }

@@ -16,6 +16,7 @@ from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.openapi.anthropic_examples import ANTHROPIC_EXAMPLES
 from cloister.interfaces.http.openapi.archive_examples import ARCHIVE_EXAMPLES
 from cloister.interfaces.http.openapi.entity_examples import ENTITY_EXAMPLES
+from cloister.interfaces.http.openapi.entry_examples import ENTRY_EXAMPLES
 from cloister.interfaces.http.openapi.error_formats import ErrorFormat, error_format, error_schemas
 from cloister.interfaces.http.openapi.examples import EXAMPLES, OWN_PARAMETERS, PARAMETERS, Example
 from cloister.interfaces.http.openapi.memory_examples import MEMORY_EXAMPLES
@@ -32,7 +33,8 @@ DESCRIPTION = """\
 Everything is JSON in UTF-8, under one origin. Times are ISO 8601 in UTC with `Z`.
 
 A tenant's requests carry `Authorization: Bearer <key>`. A key has permissions: `read`, `write`, and `admin`, which includes both. \
-The project of a request is the one in `X-Project-ID`, else the key's own; a confined key cannot name another.
+The project of a request is the one in `X-Project-ID`, else the key's own; a confined key cannot name another. \
+`X-User-ID` narrows a request to one user, as a key that is bound to that user is.
 
 Lists answer `data` and `next_cursor`; send that as `cursor` for the next page, until it is null.
 
@@ -47,7 +49,8 @@ request that is not complete in time with 408 (`timeout`), too many connections 
 A creating POST with an `Idempotency-Key` is executed once: the same request with the same key is answered alike for 24 hours, and \
 another request with that key is refused with 422. Every answer has an `X-Request-ID`, which is in the server's log too.
 
-`POST /mcp` is not described here: it speaks the Model Context Protocol, which describes its tools itself.
+`POST /mcp` is not described here: it speaks the Model Context Protocol, which describes its tools itself. Nor is \
+`/langgraph/store`, which speaks as LangGraph's server does: its SDK is the client.
 """
 SECTIONS: Mapping[str, str] = {
     "Organisation": "Tenants, projects, keys and usage.",
@@ -55,6 +58,7 @@ SECTIONS: Mapping[str, str] = {
     "Memories": "Memories and observations: derived from messages, visible only where these are, and deleted with them.",
     "Entities": "The named people and things that messages of a project mention; each belongs to one project.",
     "Recall": "Finds messages, memories and entities again, only inside the pool of the session or the project.",
+    "Entries": "Values that agents store under keys: in one project, and of one user or of none.",
     "Chat": "A conversation with memory: messages are recorded, what is relevant is recalled, and a model answers.",
     "Console": "How a browser signs in. The console itself uses the other routes, with a cookie that represents a key and is "
     "accepted from pages of this origin only.",
@@ -123,6 +127,7 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "create_conversation": ("quota_exceeded",),
     "add_conversation_items": ("conflict", "quota_exceeded"),
     "add_items": ("conflict", "quota_exceeded"),
+    "write_entries": ("quota_exceeded",),
     "complete_chat": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
     "create_message": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
     "sign_in": ("unauthenticated", "conflict"),
@@ -188,6 +193,7 @@ _EXAMPLES = {
     **ARCHIVE_EXAMPLES,
     **OPENAI_EXAMPLES,
     **ANTHROPIC_EXAMPLES,
+    **ENTRY_EXAMPLES,
 }
 
 

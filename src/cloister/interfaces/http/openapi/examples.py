@@ -36,7 +36,7 @@ _PROJECT: dict[str, Any] = {
     "created_at": BEGAN,
 }
 _TENANT = {"tenant_id": TENANT, "name": "Household", "created_at": BEGAN, "projects": 2, "sessions": 1, "messages": 2}
-_ERASED = {"sessions": 1, "messages": 2, "episodes": 1, "memories": 1, "observations": 0, "entities": 1}
+_ERASED = {"sessions": 1, "messages": 2, "episodes": 1, "memories": 1, "observations": 0, "entities": 1, "entries": 3}
 _NEW_SESSION = {
     "external_id": SESSION,
     "project_id": PROJECT,

@@ -57,7 +57,11 @@ ITEM_ID: Schema = {"pattern": "^(msg|fc|fco|rs|item)_[0-9a-f]{16}$"}
 RESPONSE_ID = _id("resp")
 MEMORY = _text(MAX_MEMORY, _NOTHING, _NUL)
 ENTITY_NAME = _text(MAX_ENTITY_NAME, _CONTROL, _NOTHING)
-ENTITY_NOTES = _text(MAX_NOTES, _NOTHING, _NUL)
+# Notes may be empty, but not blank.
+ENTITY_NOTES: Schema = {
+    "maxLength": MAX_NOTES,
+    "not": {"pattern": "|".join((_BLANK.replace("*$", "+$"), _NOTHING.replace("*$", "+$"), _NUL))},
+}
 PROJECT_OR_NONE: Schema = {"pattern": f"^none$|{PROJECT_ID['pattern']}"}
 API_KEY: Schema = {"pattern": f"^{PREFIX}[0-9A-Za-z]{{{LENGTH - len(PREFIX)}}}$"}
 CURSOR: Schema = {"pattern": "^[0-9A-Za-z_-]+$"}

@@ -123,14 +123,14 @@ Sources = Annotated[list[ContextSource], Field(json_schema_extra={"maxItems": MO
 
 
 class ProjectSettings(Body):
-    """Settings of a project; they apply from the next request on."""
+    """Settings of a project; they apply from the next request on. `null` resets a setting to its default."""
 
-    observation_scope: ObservationScope = Field(
+    observation_scope: ObservationScope | None = Field(
         default="session",
         description="Which observations a context contains: those of the session, or those of its user in the same pool.",
     )
-    context_sources: Sources = Field(default=[], description="The sources of a context if the request gives none.")
-    pending_message_count: Annotated[Whole, Field(json_schema_extra=schemas.PENDING_MESSAGES)] = Field(
+    context_sources: Sources | None = Field(default=[], description="Sources of a context if the request gives none.")
+    pending_message_count: Annotated[Whole, Field(json_schema_extra=schemas.PENDING_MESSAGES)] | None = Field(
         default=4, description="After how many new messages memories are extracted."
     )
     system_prompt: Annotated[str, Field(json_schema_extra=schemas.SYSTEM_PROMPT)] | None = Field(
@@ -139,11 +139,11 @@ class ProjectSettings(Body):
         "`{ENTITIES}` and `{OBSERVATIONS}` are replaced by what was recalled, and `{PROFILE}` by what is known of the user. "
         "`null`: the default template.",
     )
-    min_relevance: Relevance = Field(
+    min_relevance: Relevance | None = Field(
         default=DEFAULT_MIN_RELEVANCE,
         description="What is less relevant to a query is not recalled, unless the request says otherwise; 0 recalls everything.",
     )
-    history_tokens: Annotated[Whole, Field(json_schema_extra=schemas.BUDGET)] = Field(
+    history_tokens: Annotated[Whole, Field(json_schema_extra=schemas.BUDGET)] | None = Field(
         default=DEFAULT_HISTORY_TOKENS,
         description="The largest size of the related messages in a context, in tokens, where the request sets neither a budget nor "
         "limits of its own.",
@@ -163,12 +163,12 @@ class ProjectSettings(Body):
         description="What to look for in messages, and what to leave out, in words for the model that extracts. Rules cannot "
         "follow them.",
     )
-    wanted_categories: Categories = Field(
+    wanted_categories: Categories | None = Field(
         default=[], description="Only memories of one of these categories are extracted. Empty: of all."
     )
-    unwanted_categories: Categories = Field(default=[], description="Memories of these categories are not extracted.")
-    minimum_importance: Relevance = Field(default=0, description="Memories of less importance are not extracted.")
-    extraction_languages: Annotated[list[str], Field(json_schema_extra=schemas.LANGUAGES)] = Field(
+    unwanted_categories: Categories | None = Field(default=[], description="No memories of these are extracted.")
+    minimum_importance: Relevance | None = Field(default=0, description="Less important memories are not extracted.")
+    extraction_languages: Annotated[list[str], Field(json_schema_extra=schemas.LANGUAGES)] | None = Field(
         default=[],
         description="Memories and entities are extracted from messages in these languages only. Empty: in all that the extractor "
         "knows; rules know English.",
@@ -320,7 +320,7 @@ class EntityChange(Body):
     )
     type: EntityType | None = None
     notes: Annotated[str, Field(json_schema_extra=schemas.ENTITY_NOTES)] | None = Field(
-        default=None, description=f"At most {MAX_NOTES:,} characters. They replace what was extracted until now."
+        default=None, description=f"At most {MAX_NOTES:,} characters. They replace what was extracted; may be empty."
     )
     aliases: list[EntityName] | None = Field(
         default=None,
@@ -330,7 +330,7 @@ class EntityChange(Body):
     project_id: ProjectId | None = Field(default=None, description="The project that the entity is moved to; alone.")
     user_id: Name | None = Field(
         default=None,
-        description="In a project with private members: the user whom the entity is moved to. Without it, its user stays.",
+        description="With private members: the user whom the entity is moved to (needs `admin`). Without it, its user stays.",
     )
 
 
@@ -398,9 +398,3 @@ class SearchRequest(Body):
     asked_at: Time | None = Field(default=None, description=_ASKED_AT)
     as_of: Time | None = Field(default=None, description=_AS_OF)
     filter: Filter | None = Field(default=None, description=_FILTER)
-
-
-class NewItems(Body):
-    """Items in OpenAI's format, each with a `type`, or a message with a `role`."""
-
-    items: list[dict[str, Any]] = Field(json_schema_extra={"minItems": 1, "maxItems": LARGEST_BATCH})

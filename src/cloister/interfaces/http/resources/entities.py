@@ -24,6 +24,15 @@ from cloister.interfaces.python import derived_shapes as shapes
 from cloister.services.memories.entities import EntityDetail
 from cloister.services.memories.entity_changes import Correction, EntitySplit
 
+_KEPT = "leave it out to keep it as it is."
+_NOT_NULL = {
+    "name": _KEPT,
+    "type": _KEPT,
+    "notes": "leave it out to keep the notes, or give an empty text to remove them.",
+    "aliases": _KEPT,
+    "project_id": "an entity is always in a project.",
+}
+
 router = APIRouter(route_class=GuardedRoute, tags=["Entities"])
 
 
@@ -74,10 +83,14 @@ def list_mentions(entity_id: EntityName, caller: Caller, limit: Limit = 50, curs
 def change_entity(entity_id: EntityName, body: bodies.EntityChange, caller: Caller, wait: Wait = None) -> Response:
     """Correct the name, type, notes or aliases of an entity, which no extraction changes back; or, in a request of its own, move it
     to another project with `project_id`. If that project has an entity of the same name, the two are merged under the id of that
-    one. Needs the permission `read` too, since the answer contains the entity."""
+    one. Needs the permission `read` too, since the answer contains the entity, and `admin` if the entity is moved to another user's
+    part of a project."""
     caller.key.require("read")
     entity, given = parse_entity_id(entity_id), body.model_fields_set
     correction = Correction(name=body.name, type=body.type, notes=body.notes, aliases=body.aliases)
+    for field, hint in _NOT_NULL.items():
+        if field in given and getattr(body, field) is None:
+            raise InvalidRequest(field, f"must not be null: {hint}")
     if body.project_id is None:
         if "user_id" in given and body.user_id is not None:
             raise InvalidRequest(
@@ -90,7 +103,8 @@ def change_entity(entity_id: EntityName, body: bodies.EntityChange, caller: Call
         )
     else:
         project = parse_project_id(body.project_id)
-        changed = caller.services.entities.retag(caller.reach, entity, project, user_id=body.user_id)
+        is_admin = "admin" in caller.key.permissions
+        changed = caller.services.entities.retag(caller.reach, entity, project, user_id=body.user_id, is_admin=is_admin)
     return _answer(caller, changed, wait)
 
 

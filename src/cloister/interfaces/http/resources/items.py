@@ -1,8 +1,9 @@
 """Routes of the items of sessions: messages, tool calls and others in OpenAI's format, exactly as they were added."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
+from pydantic import Field
 from starlette.responses import Response
 
 from cloister.domain.identifiers import MessageId
@@ -11,16 +12,23 @@ from cloister.interfaces.http.dispatch.cursors import Listing
 from cloister.interfaces.http.dispatch.parameters import Cursor, ItemName, Limit, SessionId
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.resources.answers import ItemList, ItemPage, answer, nothing
-from cloister.interfaces.http.resources.bodies import NewItems
+from cloister.interfaces.http.resources.bodies import Body
 from cloister.interfaces.http.resources.write_only import may_read
 from cloister.interfaces.python.arguments import of_each
 from cloister.interfaces.python.items.shapes import item_shape
 from cloister.services.conversations.item_format import read_item
+from cloister.services.conversations.record import LARGEST_BATCH
 
 router = APIRouter(route_class=GuardedRoute, tags=["Sessions and messages"])
 
 _ITEMS = "/v1/sessions/{external_id}/items"
 Order = Annotated[Literal["asc", "desc"], Query(description="`asc`: oldest first; `desc`: newest first.")]
+
+
+class NewItems(Body):
+    """Items in OpenAI's format, each with a `type`, or a message with a `role`."""
+
+    items: list[dict[str, Any]] = Field(json_schema_extra={"minItems": 1, "maxItems": LARGEST_BATCH})
 
 
 @router.get(_ITEMS, response_model=ItemPage)

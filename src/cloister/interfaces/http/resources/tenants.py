@@ -5,7 +5,6 @@ from starlette.responses import Response
 
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_key_id, parse_project_id
-from cloister.domain.project_settings import checked_settings
 from cloister.domain.timestamps import parse_iso
 from cloister.interfaces.http.dispatch.callers import AllServices, Caller, needs
 from cloister.interfaces.http.dispatch.cursors import Listing
@@ -87,7 +86,7 @@ def change_project(
     projects, project = caller.services.projects, parse_project_id(project_id)
     settings = None if body.settings is None else body.settings.model_dump(exclude_unset=True)
     if dry_run:
-        checked_settings(settings or {})
+        projects.check_settings(caller.reach, project, settings or {})
         check_project_change(
             caller.reach, name=body.name, is_default=body.is_default, member_visibility=body.member_visibility
         )
@@ -119,7 +118,7 @@ def change_project(
 @router.delete("/org/projects/{project_id}", response_model=shapes.DeletedProject)
 @needs("admin")
 def delete_project(project_id: ProjectId, caller: Caller) -> Response:
-    """Delete a project. Its sessions move to the shared pool with all their messages."""
+    """Delete a project. Its sessions move to the shared pool with all their messages; its entries are deleted."""
     moved = caller.services.projects.delete_project(caller.reach, parse_project_id(project_id))
     return answer(shapes.deleted_project_shape(moved))
 

@@ -1,6 +1,7 @@
 """The methods of `Cloister` that export and import (ORG-11, ORG-12)."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -60,6 +61,7 @@ class ArchiveMethods:
                 first_at=None,
                 last_at=None,
                 skipped={},
+                remarks={},
             )
         return _preview(source)
 
@@ -75,20 +77,43 @@ class ArchiveMethods:
         """Import conversations of another assistant into a project; None is no project.
 
         `format` is `chatgpt`, `claude`, `mem0` or `log`; without it, it is found out. A conversation becomes a session of the user
-        `user_id`. Importing a newer export adds the new messages only. What cannot be read is skipped, and counted with the reason.
+        `user_id`; memories of mem0 that name another user are refused. Importing a newer export adds the new messages only. A
+        conversation that differs from the one that is stored under its id, or is of another project or user, is stored under an
+        id of its own. What cannot be read is skipped, and counted with the reason.
         """
         source = ExportFile(Path(file), format)
         if source.format == "cloister":
             raise InvalidRequest("file", "is an archive of a Cloister: import it as a whole (import_archive).")
+        user = checked_user(user_id)
+        _refuse_other_users(source, user)
         lines = conversation_lines(
             source.records(),
             project=None if project_id is None else parse_project_id(project_id),
-            user=checked_user(user_id),
+            user=user,
             created_by=f"cloister {version('cloister')}",
         )
         imported = self._backend.import_archive(lines if progress is None else _watched(lines, progress))
-        skipped = {reason: source.skipped[reason] + imported.skipped.get(reason, 0) for reason in source.skipped}
-        return Imported(added=imported.added, unchanged=imported.unchanged, skipped={**imported.skipped, **skipped})
+        source.refuse_empty()
+        return Imported(
+            added=imported.added,
+            unchanged=imported.unchanged,
+            skipped=dict(Counter(imported.skipped) + source.skipped),
+            remarks=dict(Counter(imported.remarks) + source.remarks),
+        )
+
+
+def _refuse_other_users(source: ExportFile, user: str | None) -> None:
+    """Raise if memories of the file are of another user than the one that is named: nobody's become another user's."""
+    if user is None or source.format != "mem0":
+        return
+    others = sorted(name for name in source.users() if name not in (None, user))
+    if others:
+        raise InvalidRequest(
+            "user_id",
+            f"is {user!r}, and the file has memories of {others[0]!r}"
+            f"{f' and {len(others) - 1:,} other users' if others[1:] else ''}, whose they stay: leave it out, and each "
+            "memory goes to the user that it names. Only memories that name no user get this one.",
+        )
 
 
 def _watched(lines: Iterator[bytes], progress: BytesProgress) -> Iterator[bytes]:
@@ -111,6 +136,7 @@ def _preview(source: ExportFile) -> ImportPreview:
         memories += len(found.facts)
         moments = [each.created_at for each in (*found.spoken, *found.facts)]
         times = [min(times + moments), max(times + moments)]
+    source.refuse_empty()
     return ImportPreview(
         format=source.format,
         conversations=len(names),
@@ -119,4 +145,5 @@ def _preview(source: ExportFile) -> ImportPreview:
         first_at=iso(times[0]) if times else None,
         last_at=iso(times[1]) if times else None,
         skipped=dict(source.skipped),
+        remarks=dict(source.remarks),
     )

@@ -19,11 +19,13 @@ class ImportCounts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Imported:
-    """What was added and what was there already. `skipped`: how many conversations could not be imported, by reason."""
+    """What was added and what was there already. `skipped`: how many conversations or messages were not imported, by reason.
+    `remarks`: what is to be known of others that were imported, with their number."""
 
     added: ImportCounts
     unchanged: ImportCounts
     skipped: dict[str, int]
+    remarks: dict[str, int]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +37,8 @@ class Exported:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ImportPreview:
-    """What is in a file: its format, how much of each, and from when until when. `skipped`: what cannot be imported, by reason."""
+    """What is in a file: its format, how much of each, and from when until when. `skipped`: what cannot be imported, by reason.
+    `remarks`: what is to be known of the rest, with its number."""
 
     format: str
     conversations: int
@@ -44,6 +47,7 @@ class ImportPreview:
     first_at: str | None
     last_at: str | None
     skipped: dict[str, int]
+    remarks: dict[str, int]
 
 
 def imported_shape(result: imported.Imported) -> Imported:
@@ -51,4 +55,5 @@ def imported_shape(result: imported.Imported) -> Imported:
         added=ImportCounts(**asdict(result.added)),
         unchanged=ImportCounts(**asdict(result.unchanged)),
         skipped=result.skipped,
+        remarks=result.remarks,
     )

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.context import Source
@@ -26,6 +26,7 @@ from cloister.interfaces.python.derived_shapes import (
     Observation,
     Profile,
 )
+from cloister.interfaces.python.entries.operations import EntryBatch
 from cloister.interfaces.python.items.shapes import Item
 from cloister.interfaces.python.pages import GivenFilter, Page, PageRequest
 from cloister.interfaces.python.preview_shapes import ExtractionPreview, MovePreview, VisibilityPreview
@@ -119,6 +120,7 @@ class Backend(Protocol):
     def add_items(self, session_id: str, items: Sequence[NewItem]) -> list[Item]: ...
     def forget_item(self, session_id: str, item_id: str) -> None: ...
     def memory_tool(self, session_id: str, command: FileCommand) -> FileAnswer: ...
+    def run_entry_operations(self, batch: EntryBatch, project: ProjectChoice, user_id: str | None) -> list[Any]: ...
 
     def context(self, session_id: str, query: ContextQuery) -> Context: ...
     def search(self, query: SearchQuery) -> list[Hit]: ...

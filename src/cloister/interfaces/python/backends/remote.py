@@ -50,6 +50,7 @@ from cloister.interfaces.python.backends.requests import (
     time_fields,
     user_path,
 )
+from cloister.interfaces.python.entries.backends import RemoteEntries
 from cloister.interfaces.python.items.shapes import Item
 from cloister.interfaces.python.pages import Page, PageRequest
 from cloister.services.conversations.item_format import NewItem
@@ -74,7 +75,7 @@ class _Ready:
     schema_version: int
 
 
-class RemoteBackend:
+class RemoteBackend(RemoteEntries):
     """Stores nothing here. What the key may not do is `Forbidden`; a server that fails or cannot be reached is a `ServerError`.
     When the connection breaks, reads and writes with an idempotency key are sent once more."""
 

@@ -100,7 +100,7 @@ class EntityMethods:
         """Move an entity to another project; nothing else ever changes an entity's project.
 
         If that project has an entity of this name, the two are merged under the id of that one. In a project with private members
-        the entity goes to the part of `user_id`.
+        the entity goes to the part of `user_id`; over HTTP that needs an admin key unless it is in that user's part already.
         """
         return self._backend.retag_entity(
             parse_entity_id(entity_id), parse_project_id(project_id), checked_user(user_id)

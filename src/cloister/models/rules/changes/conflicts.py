@@ -1,6 +1,7 @@
 """Whether a newly stated value makes an older one untrue. In doubt it does not: what is true must not be withdrawn (MEM-12)."""
 
 from cloister.domain.patterns import anchored
+from cloister.models.rules.changes.doubts import is_same_area
 from cloister.models.rules.changes.habits import reverses
 from cloister.models.rules.changes.stated import Stated, overlap
 from cloister.models.rules.tables import single_values as table
@@ -25,6 +26,8 @@ def contradicts(new: Stated, old: Stated) -> bool:
         case "diet":
             return _diet_changed(new, old)
         case "attribute":
+            if not new.positive:
+                return old.positive and new.subject == old.subject and overlap(new.words, old.words)
             return new.subject == old.subject and _value_changed(new, old)
         case "home" | "employer" | "role":
             return _one_of_several_changed(new, old)
@@ -43,7 +46,9 @@ def _one_of_several_changed(new: Stated, old: Stated) -> bool:
     if overlap(new.words, old.words):
         return False
     if new.family == "home":
-        return new.marked or _is_large(new) == _is_large(old)
+        if is_same_area(" ".join(new.words), " ".join(old.words)):
+            return False
+        return new.marked or (new.exact and _is_large(new) == _is_large(old))
     return new.marked or (new.exact and old.exact)
 
 
@@ -61,7 +66,10 @@ def _relationship_changed(new: Stated, old: Stated) -> bool:
         named = new.words[0] not in table.ENDED_BY
         if named:
             return overlap(new.words, partner_before)
-        return new.words[0] == old.words[0] and (not partner or not partner_before or overlap(partner, partner_before))
+        same = new.words[0] == old.words[0] or (
+            new.words[0] == "relationship" and old.words[0] in ("engaged", "reunited")
+        )
+        return same and (not partner or not partner_before or overlap(partner, partner_before))
     ended = old.words[0] in table.ENDED_BY[new.words[0]]
     if ended and new.words[0] == "broken up" and partner and partner_before:
         return overlap(partner, partner_before)
@@ -75,11 +83,14 @@ def _diet_changed(new: Stated, old: Stated) -> bool:
         return new.words == old.words
     if new.words[0] == "meat":
         return old.words[0] in table.MEATLESS
+    if new.words[0] == "fish":
+        return old.words[0] in table.MEATLESS and old.words[0] != "pescatarian"
     return new.words != old.words and new.words[0] in table.DIETS and old.words[0] in table.DIETS
 
 
 def _value_changed(new: Stated, old: Stated) -> bool:
     """A name with more or fewer words is the same name; any other value must be equal to be the same."""
     if new.subject.endswith("name") or new.subject == "called":
-        return not overlap(new.words, old.words)
+        is_short_form = not new.exact and old.words[0][:3] == new.words[0][:3]
+        return old.positive and not overlap(new.words, old.words) and not is_short_form
     return new.words != old.words and (new.marked or new.subject not in table.OFTEN_SEVERAL)

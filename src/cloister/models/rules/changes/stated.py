@@ -41,3 +41,8 @@ def overlap(first: tuple[str, ...], second: tuple[str, ...]) -> bool:
 
 def subject_key(*parts: str) -> str:
     return ":".join(parts)[:_LONGEST_SUBJECT]
+
+
+def ended(family: Literal["home", "employer", "role"], words: tuple[str, ...]) -> Stated:
+    """That a value ended; without words, that any value did."""
+    return Stated(family=family, subject=family, words=words, positive=False, marked=True)

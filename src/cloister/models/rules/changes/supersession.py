@@ -11,6 +11,7 @@ from cloister.domain.extraction import ExtractedMemory, KnownMemory
 from cloister.domain.identifiers import MemoryId, MessageId
 from cloister.models.rules.categories import IMPORTANCE, Category
 from cloister.models.rules.changes.conflicts import contradicts
+from cloister.models.rules.changes.doubts import is_doubtful, is_of_another
 from cloister.models.rules.changes.habits import keeps_subject
 from cloister.models.rules.changes.stated import Family, Stated, subject_key
 from cloister.models.rules.changes.values import stated_values
@@ -48,6 +49,10 @@ class NewMemory:
     over: bool = False
     """Whether a later memory of this run made it untrue."""
 
+    @property
+    def content(self) -> str:
+        return self.fact.content
+
     def extracted(self) -> ExtractedMemory:
         family = self.values[0].family if self.values else None
         category = _CATEGORIES.get(family, self.fact.category) if family else self.fact.category
@@ -67,6 +72,10 @@ class _KnownValue:
     memory: KnownMemory
     values: tuple[Stated, ...]
     over: bool = False
+
+    @property
+    def content(self) -> str:
+        return self.memory.content
 
     @property
     def subject(self) -> str | None:
@@ -93,7 +102,7 @@ class Supersession:
         new = NewMemory(
             fact=fact,
             speaker=speaker,
-            values=stated_values(fact.content, speaker),
+            values=() if fact.returned or is_doubtful(fact.content) else stated_values(fact.content, speaker),
             said_at=said_at,
             sources=[source],
         )
@@ -111,13 +120,17 @@ class Supersession:
     def _decide(self, new: NewMemory) -> None:
         for stated in new.values:
             ended = [
-                old for old in self._before(new, stated) if any(contradicts(stated, value) for value in old.values)
+                old
+                for old in self._before(new, stated)
+                if any(contradicts(stated, value) for value in old.values)
+                and not is_of_another(new.fact.content, old.content)
             ]
             if ended:
                 _end(new, stated, ended)
                 return
         stated = new.values[0]
-        if len({value.subject for value in new.values}) > 1 and not stated.positive:
+        is_ambiguous = len({value.subject for value in new.values}) > 1
+        if is_ambiguous and (not stated.positive or (stated.former and stated.family != "home")):
             return
         if not stated.positive and stated.words and stated.family in (*_SEVERAL, "relationship"):
             return  # that a value ended which was not known says nothing about the present one
@@ -156,8 +169,8 @@ def _kind(stated: Stated) -> str:
 
 
 def _end(new: NewMemory, stated: Stated, ended: list[_Older]) -> None:
-    named = next((old.subject for old in ended if old.subject is not None), None)
-    new.subject = named or _subject_of(new.speaker, stated.subject)
+    own = _subject_of(new.speaker, stated.subject)
+    new.subject = next((old.subject for old in ended if _is_subject_of(old, stated, own)), None) or own
     new.retracts = not stated.positive
     for old in ended:
         old.over = True
@@ -165,6 +178,13 @@ def _end(new: NewMemory, stated: Stated, ended: list[_Older]) -> None:
             old.subject = new.subject
         else:
             new.replaces.append(old.memory.id)
+
+
+def _is_subject_of(old: _Older, stated: Stated, own: str | None) -> bool:
+    """Whether the new memory is about the subject of the old one. "Is a nurse at Acme" is about a role that a new employer ends."""
+    if old.subject is None or own is None or stated.family not in _SEVERAL:
+        return old.subject is not None
+    return old.subject == own or old.subject.startswith(f"{own}:")
 
 
 def _subject_of(speaker: Speaker, subject: str) -> str | None:

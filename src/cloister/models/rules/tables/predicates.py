@@ -100,6 +100,7 @@ some|having|talking (to|with) you|working with you|doing (it|this|that)
 DIET = r"""
 meat|pork|beef|fish|seafood|shellfish|dairy|gluten|alcohol|coffee|caffeine|sugar|eggs|nuts|peanuts|kosher|halal
 plant-based|wheat|red meat|animal|lactose|cheese|milk|bread|spicy|soy|cigarettes|tomatoes|onions|garlic|mushrooms
+wine|beer|whisky|whiskey|vodka|tea|soda|cola|chocolate|junk food|fast food|rice|pasta|chicken|lamb|tofu|carbs|sweets
 """
 BEGUN = r"""
 learning|working|playing|training|studying|dating|going to|volunteering|running|swimming|cycling|lifting|meditating
@@ -160,7 +161,7 @@ have (?!my (?!own))<A> <ADJECTIVES>(<PET>|(?i:<THING>))\b(?!-| (idea|question|pr
     |crash|bed|food|toy|page|screen|bug|error|in this fight))
 own (?!up|it|that|this)((a|an|two|three|four|five|several|my|some|\d+)\b|[A-Z])
 drive (a|an|my) (?!lot|bit|hard|point)
-use ((a|an|my) )?([A-Z][\w+#-]*|(\w+ ){0,2}(phone|laptop|wheelchair|cane|keyboard|camera))\b
+use ((a|an|my) )?([A-Z][\w+#-]*|i[A-Z]\w+|(\w+ ){0,2}(phone|laptop|wheelchair|cane|keyboard|camera))\b
 collect (?!my |the |data|logs|metrics|errors|information|feedback|<POINTING>\b)\w|inherited (?!<POINTING>\b)\w
 bought (a|an|my|our|two|three|some) <ADJECTIVES>(<PET>|(?i:<THING>)|second-hand|secondhand|used
     |vintage)\b(?! (bed|food|toy|stand|case|mount|bag))

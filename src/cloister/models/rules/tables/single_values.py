@@ -8,48 +8,11 @@ from cloister.models.rules.tables.notation import words
 NAME = r"(?:the )?[A-ZÀ-ÖØ-Þ][\w'.&-]*(?:,? (?:(?:de|da|do|del|la|le|of|the|am|an|der|upon|and) )?[A-ZÀ-ÖØ-Þ0-9][\w'.&-]*){0,4}"
 """A capitalised name of a town or an organisation: "Rio de Janeiro", "the Netherlands", "St. Luke's"."""
 
-LIVES_IN = (
-    r"(?:(?:live|be living|be based|reside|be residing)|(?:have been living|have lived)(?=.* (?:for|since) ))"
-    r" (?:in|on|at|out of|over in|back in)"
-)
-MOVED = r"(?:have )?(?:moved|relocated|resettled|emigrated|immigrated)"
-SETTLED = r"(?:have )?(?:settled(?: down)? in|moved in with (?:my|their) \w+ in)"
-MOVED_TO = rf"{MOVED} (?:back |over |house |home |again )?(?:(?:away |out )?(?:from|of) (?:{NAME}) (?:and )?)?(?:back )?(?:to|into)"
-A_HOME_IN = (
-    r"(?:a|an|my|our|the|their) (?:[\w-]+ ){0,3}?(?:house|flat|apartment|home|cottage|room|studio|condo|loft) in"
-)
-WORKS_AT = (
-    r"(?:(?:work|be working|be employed)"
-    r"|(?:have worked|have been working)(?=.* (?:for \w+ (?:\w+ )?(?:years?|months?|weeks?)|since)))"
-    r" (?:(?:full|part)[- ]time )?(?:remotely )?(?:at|for|by)"
-)
-JOINED = (
-    r"(?:have )?(?:joined|(?:just )?started(?: working| work| a new job| a job| (?:my|their) new job)? (?:at|for|with)"
-    r"|(?:was|got|have been) hired (?:by|at)|(?:got|took|taken|accepted|started)"
-    r" (?:a|an|my|their) (?:[\w'-]+ ){0,3}?(?:job|position|role) (?:at|with|for)"
-    r"|(?:switched|transferred|moved) from (?P<former>.{2,60}?) to)"
-)
-WORKS_AS = r"(?:work|be working|be employed|have worked) as"
-BECAME = r"(?:have )?(?:became|become|retrained as)"
-PROMOTED = r"(?:was|got|have been) (?:promoted|appointed)(?: to(?: be)?| as)?"
-LEFT = r"(?:have )?(?:left|quit|resigned from|stopped working (?:at|for))"
-MOVED_AWAY = r"(?:have )?moved (?:away from|out of)"
 PARTLY = (
     r" (?:during|(?:at|on) (?:the )?weekends?|on (?:week|mon|tues|wednes|thurs|fri|satur|sun)days?|half|part|most of|some of"
     r"|in (?:the )?(?:summers?|winters?|evenings?|mornings?)|every (?:other|second)|when(?:ever)?)\b"
 )
 """After a value: it is true only at times."""
-NO_LEAVING = (
-    r" (?:at \d|early|late|this (?:morning|evening|afternoon)|today|tonight|yesterday|around|before|after|by|with)\b"
-)
-OUT_OF_WORK = r"""
-(have )?(quit|left|lost) (my|their) (\w+ )?(job|position)\b
-(have )?(resigned|retired)\b(?! (to bed|my|their|the|an?)\b)
-(have )?(switched|changed) (jobs|employers|companies)\b
-(was|got|have been) (fired|laid off|made redundant|let go|sacked)\b
-be (unemployed|retired|between jobs|out of work|jobless)\b
-"""
-
 COUNTRIES = words(
     "afghanistan albania algeria andorra angola argentina armenia australia austria azerbaijan bahrain bangladesh belarus "
     "belgium belize benin bhutan bolivia bosnia botswana brazil britain brunei bulgaria cambodia cameroon canada chad chile "
@@ -80,7 +43,7 @@ NO_TOWN = words(
 NO_EMPLOYER = words("instagram facebook twitter linkedin reddit discord tiktok whatsapp telegram slack youtube netflix")
 NO_EMPLOYMENT = words(
     "club gym team choir band class group league church party course society orchestra union community call meeting forum "
-    "association volunteer volunteers member night home all least present once first ten two three four five six seven eight"
+    "association volunteer volunteers member night home all least present once first ten"
 )
 MAYBE_NO_JOB = words(
     "volunteer retiree pensioner veteran hobbyist gamer vegetarian vegan pescatarian teetotaller smoker non-smoker christian "
@@ -94,33 +57,58 @@ MAYBE_NO_JOB = words(
 """Last words of "I'm a …" that many are besides their job."""
 
 STATUSES = r"""
-single=be single\b
-relationship=(be|have been) (in a (\w+ )?relationship|dating|seeing (?-i:[A-Z])|with (my|their) (boyfriend|girlfriend|partner))\b
-relationship=have a (new )?(boyfriend|girlfriend|partner)\b
-relationship=(have )?(started dating|got back together)\b
-engaged=(be|got|have been|became) engaged\b
-married=(be|got|have been) (happily )?(married|remarried)\b
-married=(have )?(remarried|married (my|their|a|an|(?-i:[A-Z])))
+single=be (newly |recently |happily |officially )*single\b(?!-)
+single=be back on the market\b
+reunited=((have )?got|be|have gotten) back together\b
+relationship=(be|have been) (in a (\w+ )?relationship|dating
+    |seeing ((?-i:[A-Z]\w*)|someone|somebody|anyone|anybody)|with (my|their) (boyfriend|girlfriend|partner))\b
+relationship=be (taken|together|(officially )?(a couple|an item|boyfriend and girlfriend))\b(?! (for|at|in|on|this|with)\b)
+relationship=(have|got|found) a (new )?(boyfriend|girlfriend|partner)\b
+relationship=(have )?(started|begun|began) (dating|seeing ((?-i:[A-Z]\w*)|someone|somebody))\b
+engaged=(be|got|have been|became|have got) (newly |officially )?engaged\b(?! (in|with)\b)
+married=(be|got|have been|have got) (happily |newly |officially |finally )*(married|remarried|hitched|wed)\b
+    (?! to (my|their) (job|work)\b)
+married=(have )?(remarried|married (my|their|a|an|(?-i:[A-Z]))|tied the knot|eloped|exchanged vows)
+married=be (an? (\w+ )?married (man|woman|couple)|husband and wife|newlyweds|wife and wife|husband and husband)\b
 married=have a (wife|husband)\b
-separated=(be|got|have)? ?separated\b
-divorced=(be|got|have been|am|have) (recently |newly )?divorced\b|got a divorce\b
-widowed=(be|was|have been) widowed\b|be a widow(er)?\b|lost (my|their) (wife|husband)\b
-broken up=(have )?called off (the|my|our|their) (engagement|wedding)\b
-broken up=(have )?(broke|broken|split) up\b|left (my|their) (husband|wife|boyfriend|girlfriend|partner)\b
+married=be a (wife|husband)$
+separated=(be|got|have)? ?(recently |legally |officially )?separated\b
+separated=be living apart\b
+divorced=(be|got|have been|am|have|have got) (recently |newly |officially |finally )*divorced\b|got a divorce\b
+divorced=(have )?divorced(?=$| (last|in|on|this|after|a|two)\b)
+divorced=(have )?(finali[sz]ed (my|our|their|the) divorce|signed (my|our|their|the) divorce papers)\b
+widowed=(be|was|have been) widowed\b|be a widow(er)?\b|lost (my|their) (wife|husband)\b(?! (in the|in a|at|for)\b)
+broken up=(have )?(called|broke|broken) off (the|my|our|their) (engagement|wedding|relationship)\b
+broken up=(have )?called it (off|quits)\b
+broken up=(have )?(broke|broken|ended|cut) (it|things)( off)?\b(?= with (my|their|(?-i:[A-Z]))|$| (last|this|yesterday)\b)
+broken up=(have )?(broke|broken|split) up\b(?! (the|a|an|to|into|in two|some)\b)
+broken up=(have )?split(?=$| (last|in|on|after|this|for good|from (my|their)|a (week|month))\b)
+broken up=(have )?(left|dumped|divorced) (my|their) (husband|wife|boyfriend|girlfriend|partner|fiancé|fiancée)(?=$|,
+    | (last|this|in (january|february|march|april|may|june|july|august|september|october|november
+    |december)|for|yesterday|on|after|and|today)\b)
+broken up=(have )?dumped (?-i:[A-Z]\w+)$
+broken up=(was|got|have been) dumped\b
+broken up=(have )?stopped (dating|seeing) (each other|(?-i:[A-Z]))
+broken up=(have )?(parted ways|gone (our|their) separate ways|went (our|their) separate ways)
+    (?! with (?!(my|their) (boyfriend|girlfriend|partner|wife|husband|fiancé)))
+broken up=(have )?ended (things|(my|our|their|the) (relationship|engagement|marriage))\b
 """
 ENDED_BY = {
-    "single": words("relationship engaged married"),
+    "single": words("relationship engaged married reunited"),
     "relationship": words("single"),
     "engaged": words("single"),
-    "married": words("single engaged relationship divorced widowed separated"),
-    "separated": words("married relationship engaged"),
-    "divorced": words("married separated engaged"),
+    "married": words("single engaged relationship divorced widowed separated reunited"),
+    "separated": words("married relationship engaged reunited"),
+    "divorced": words("married separated engaged reunited"),
     "widowed": words("married"),
-    "broken up": words("relationship engaged married"),
+    "broken up": words("relationship engaged married reunited"),
+    "reunited": words("single separated") | {"broken up"},
 }
 """Which statuses a new one makes untrue. Others may be true together: divorced, and in a relationship."""
 MEATLESS = words("vegan vegetarian pescatarian plant-based")
-OFTEN_SEVERAL = words("email school university college major office team business landlord") | {
+OFTEN_SEVERAL = words(
+    "email school university college major office team business landlord company car boyfriend girlfriend partner fiancé fiancée"
+) | {
     "phone number",
     "time zone",
 }

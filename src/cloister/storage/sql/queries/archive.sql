@@ -64,36 +64,115 @@ WHERE r.tenant_id = :tenant_id
     AND (CAST(:user_id AS TEXT) IS NULL OR (s.user_id = :user_id AND t.user_id = :user_id))
 ORDER BY r.older_id, r.newer_id
 
--- name: archive_entities
--- The entities of live projects that exported sessions mention. Of a user: those of no other user's part.
-SELECT e.entity_id, e.project_id, e.user_id, e.name, e.type, e.created_at
-FROM entity AS e
-JOIN project AS p ON p.tenant_id = e.tenant_id AND p.project_id = e.project_id AND p.deleted_at IS NULL
-WHERE e.tenant_id = :tenant_id AND e.deleted_at IS NULL
-    AND (CAST(:confined_to AS BIGINT) IS NULL OR e.project_id = :confined_to)
+-- name: archive_items
+-- What follows the messages of a session in OpenAI's format, in order. Items that are not messages are left out if they were made in
+-- another pool than the one that the session is in.
+SELECT {item_columns} FROM session_item
+WHERE tenant_id = :tenant_id AND message_id >= :first AND message_id <= :last
+    AND (position = 0 OR recalled_pool_id = :pool_id)
+ORDER BY message_id, position
+
+-- name: archive_responses
+SELECT response_id, question_id, reply_id, owns_messages, body FROM session_response
+WHERE tenant_id = :tenant_id AND session_id = :session_id
+ORDER BY response_id
+
+-- columns: archived_session
+(CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+    AND (CAST(:project_id AS BIGINT) IS NULL OR s.project_id = :project_id)
+    AND (CAST(:user_id AS TEXT) IS NULL OR s.user_id = :user_id)
+
+-- columns: archived_entity
+(CAST(:confined_to AS BIGINT) IS NULL OR e.project_id = :confined_to)
     AND (CAST(:bound_user AS TEXT) IS NULL OR e.user_id IS NULL OR e.user_id = :bound_user)
     AND (CAST(:project_id AS BIGINT) IS NULL OR e.project_id = :project_id)
     AND (CAST(:user_id AS TEXT) IS NULL OR e.user_id IS NULL OR e.user_id = :user_id)
+
+-- name: archive_entities
+-- The names of live projects that exported sessions mention, those of one entity together; the name with the entity's id is first, or
+-- the oldest one if that name is not exported. A name that no message mentions comes with its entity. Of a user: no other user's part,
+-- and what people added to an entity that is in nobody's part (`is_whole`) only if no session of others mentions it.
+SELECT
+    entity_id, project_id, user_id, name, type, created_at, part_of, grouped_by_hand, name_by_hand, corrected_name,
+    corrected_type, corrected_notes, corrected_at, CAST(is_whole AS BIGINT), first_id
+FROM (
+    SELECT
+        entity_id, project_id, user_id, name, type, created_at, part_of, grouped_by_hand, name_by_hand, corrected_name,
+        corrected_type, corrected_notes, corrected_at, is_silent, is_whole,
+        first_value(entity_id) OVER (
+            PARTITION BY coalesce(part_of, entity_id)
+            ORDER BY CASE WHEN part_of IS NULL THEN 0 ELSE 1 END, is_silent, created_at, entity_id
+        ) AS first_id
+    FROM (
+        SELECT
+            e.entity_id, e.project_id, e.user_id, e.name, e.type, e.created_at, e.part_of, e.grouped_by_hand,
+            e.name_by_hand, e.corrected_name, e.corrected_type, e.corrected_notes, e.corrected_at,
+            CASE
+                WHEN EXISTS (
+                    SELECT 1 FROM mention AS m
+                    JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+                    WHERE m.tenant_id = :tenant_id AND m.entity_id = e.entity_id AND {archived_session}
+                ) THEN 0
+                WHEN NOT EXISTS (SELECT 1 FROM mention AS m WHERE m.tenant_id = :tenant_id AND m.entity_id = e.entity_id)
+                    AND EXISTS (
+                        SELECT 1 FROM entity AS g
+                        JOIN mention AS m ON m.tenant_id = g.tenant_id AND m.entity_id = g.entity_id
+                        JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+                        WHERE g.tenant_id = :tenant_id
+                            AND (g.entity_id = coalesce(e.part_of, e.entity_id) OR g.part_of = coalesce(e.part_of, e.entity_id))
+                            AND {archived_session}
+                    ) THEN 1
+            END AS is_silent,
+            CASE
+                WHEN (CAST(:user_id AS TEXT) IS NULL AND CAST(:bound_user AS TEXT) IS NULL) OR e.user_id IS NOT NULL THEN 1
+                WHEN EXISTS (
+                    SELECT 1 FROM entity AS g
+                    JOIN mention AS m ON m.tenant_id = g.tenant_id AND m.entity_id = g.entity_id
+                    JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+                    WHERE g.tenant_id = :tenant_id
+                        AND (g.entity_id = coalesce(e.part_of, e.entity_id) OR g.part_of = coalesce(e.part_of, e.entity_id))
+                        AND s.user_id IS DISTINCT FROM coalesce(CAST(:user_id AS TEXT), CAST(:bound_user AS TEXT))
+                ) THEN 0
+                ELSE 1
+            END AS is_whole
+        FROM entity AS e
+        JOIN project AS p ON p.tenant_id = e.tenant_id AND p.project_id = e.project_id AND p.deleted_at IS NULL
+        WHERE e.tenant_id = :tenant_id AND e.deleted_at IS NULL AND {archived_entity}
+    ) AS found
+    WHERE is_silent IS NOT NULL AND (is_silent = 0 OR is_whole = 1)
+) AS grouped
+ORDER BY first_id, CASE WHEN entity_id = first_id THEN 0 ELSE 1 END, is_silent, entity_id
+
+-- name: archive_relations
+-- Between names of one part of a project that exported sessions mention.
+SELECT DISTINCT r.subject_id, r.relation, r.object_id, r.message_id, r.created_at
+FROM entity_relation AS r
+JOIN session AS s ON s.tenant_id = r.tenant_id AND s.session_id = r.session_id
+JOIN entity AS e ON e.tenant_id = r.tenant_id AND e.entity_id = r.subject_id
+JOIN entity AS o ON o.tenant_id = r.tenant_id AND o.entity_id = r.object_id
+JOIN project AS p ON p.tenant_id = e.tenant_id AND p.project_id = e.project_id
+WHERE r.tenant_id = :tenant_id AND e.deleted_at IS NULL AND o.deleted_at IS NULL AND p.deleted_at IS NULL
+    AND o.project_id = e.project_id AND o.user_id IS NOT DISTINCT FROM e.user_id
+    AND {archived_entity}
+    AND {archived_session}
     AND EXISTS (
         SELECT 1 FROM mention AS m
         JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
-        WHERE m.tenant_id = :tenant_id AND m.entity_id = e.entity_id
-            AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
-            AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
-            AND (CAST(:project_id AS BIGINT) IS NULL OR s.project_id = :project_id)
-            AND (CAST(:user_id AS TEXT) IS NULL OR s.user_id = :user_id)
+        WHERE m.tenant_id = :tenant_id AND m.entity_id = r.subject_id AND {archived_session}
     )
-ORDER BY e.entity_id
+    AND EXISTS (
+        SELECT 1 FROM mention AS m
+        JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+        WHERE m.tenant_id = :tenant_id AND m.entity_id = r.object_id AND {archived_session}
+    )
+ORDER BY r.subject_id, r.object_id, r.relation, r.message_id, r.created_at
 
 -- name: archive_mentions
 SELECT m.message_id, m.notes, m.created_at
 FROM mention AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
-WHERE m.tenant_id = :tenant_id AND m.entity_id = :entity_id
-    AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
-    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
-    AND (CAST(:project_id AS BIGINT) IS NULL OR s.project_id = :project_id)
-    AND (CAST(:user_id AS TEXT) IS NULL OR s.user_id = :user_id)
+WHERE m.tenant_id = :tenant_id AND m.entity_id = :entity_id AND {archived_session}
 ORDER BY m.message_id
 
 -- name: restore_project
@@ -214,13 +293,35 @@ WHERE m.message_id = named.value AND m.tenant_id = :tenant_id AND s.session_id =
     AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
     AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
 
+-- name: names_to_relate
+-- Those of these names that exist, with their parts, within the caller's reach.
+SELECT entity_id, project_id, user_id FROM entity
+WHERE tenant_id = :tenant_id AND entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT))) AND deleted_at IS NULL
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
+
+-- name: has_relation
+SELECT relation_id FROM entity_relation
+WHERE tenant_id = :tenant_id AND subject_id = :subject_id AND object_id = :object_id AND relation = :relation
+    AND message_id = :message_id AND created_at = :created_at
+
+-- name: import_item
+INSERT INTO session_item (tenant_id, session_id, message_id, position, item_id, response_id, recalled_pool_id, item)
+VALUES (:tenant_id, :session_id, :message_id, :position, :item_id, :response_id, :recalled_pool_id, :item)
+ON CONFLICT DO NOTHING
+
+-- name: import_response
+INSERT INTO session_response (tenant_id, session_id, response_id, question_id, reply_id, owns_messages, body)
+VALUES (:tenant_id, :session_id, :response_id, :question_id, :reply_id, :owns_messages, :body)
+ON CONFLICT DO NOTHING
+
 -- name: mentions_of_entity
 SELECT message_id FROM mention
 WHERE tenant_id = :tenant_id AND entity_id = :entity_id
     AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
 
--- name: message_metadata
-SELECT message_id, metadata FROM message
+-- name: messages_with_metadata
+SELECT message_id, metadata, role, content FROM message
 WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last AND metadata <> '{}'
 
 -- name: set_updated_at

@@ -46,23 +46,25 @@ VALUES (:tenant_id, :message_id, :entity_id, :session_id, :created_at, :notes)
 ON CONFLICT DO NOTHING
 
 -- name: mentions
--- The names of these entities, each in a row without a message, and their mentions, with the user of each session and the visibility
--- of the project. In no order. An entity's own name and those that are part of it are found by two indexes.
+-- The names of these entities, each in a row without a message, and their mentions, with the user of each session, the visibility of
+-- the project, and the session if it is in the project now. In no order. An entity's own name and those that are part of it are
+-- found by two indexes.
 SELECT
     coalesce(e.part_of, e.entity_id), e.entity_id, e.name, e.type, e.grouped_by_hand, e.corrected_notes, e.corrected_at,
-    CAST(NULL AS TEXT), CAST(NULL AS BIGINT), e.created_at, CAST(NULL AS TEXT), CAST(NULL AS TEXT)
+    CAST(NULL AS TEXT), CAST(NULL AS BIGINT), e.created_at, CAST(NULL AS TEXT), CAST(NULL AS TEXT), CAST(NULL AS BIGINT)
 FROM entity AS e
 WHERE e.tenant_id = :tenant_id AND e.entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
 UNION ALL
 SELECT
     coalesce(e.part_of, e.entity_id), e.entity_id, e.name, e.type, e.grouped_by_hand, e.corrected_notes, e.corrected_at,
-    CAST(NULL AS TEXT), CAST(NULL AS BIGINT), e.created_at, CAST(NULL AS TEXT), CAST(NULL AS TEXT)
+    CAST(NULL AS TEXT), CAST(NULL AS BIGINT), e.created_at, CAST(NULL AS TEXT), CAST(NULL AS TEXT), CAST(NULL AS BIGINT)
 FROM entity AS e
 WHERE e.tenant_id = :tenant_id AND e.part_of IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
 UNION ALL
 SELECT
     coalesce(e.part_of, e.entity_id), e.entity_id, e.name, e.type, e.grouped_by_hand, e.corrected_notes, e.corrected_at,
-    m.notes, m.message_id, m.created_at, s.user_id, p.member_visibility
+    m.notes, m.message_id, m.created_at, s.user_id, p.member_visibility,
+    CASE WHEN s.project_id = e.project_id THEN s.session_id END
 FROM entity AS e
 CROSS JOIN mention AS m
 CROSS JOIN session AS s
@@ -74,7 +76,8 @@ WHERE e.tenant_id = :tenant_id AND e.entity_id IN (SELECT value FROM json_each(C
 UNION ALL
 SELECT
     coalesce(e.part_of, e.entity_id), e.entity_id, e.name, e.type, e.grouped_by_hand, e.corrected_notes, e.corrected_at,
-    m.notes, m.message_id, m.created_at, s.user_id, p.member_visibility
+    m.notes, m.message_id, m.created_at, s.user_id, p.member_visibility,
+    CASE WHEN s.project_id = e.project_id THEN s.session_id END
 FROM entity AS e
 CROSS JOIN mention AS m
 CROSS JOIN session AS s
@@ -83,6 +86,40 @@ WHERE e.tenant_id = :tenant_id AND e.part_of IN (SELECT value FROM json_each(CAS
     AND m.tenant_id = e.tenant_id AND m.entity_id = e.entity_id
     AND s.tenant_id = m.tenant_id AND s.session_id = m.session_id
     AND p.tenant_id = e.tenant_id AND p.project_id = e.project_id
+
+-- name: withdrawn_statements
+-- The digests of what these sessions state and is not true now: memories that are superseded, retracted or expired, unless the
+-- session states the same again, and texts that a person corrected.
+SELECT m.session_id, m.digest FROM memory AS m
+WHERE m.tenant_id = :tenant_id AND m.session_id IN (SELECT value FROM json_each(CAST(:session_ids AS TEXT)))
+    AND (m.superseded_by IS NOT NULL OR m.retracted_at IS NOT NULL OR m.expires_at <= :now)
+    AND NOT EXISTS (
+        SELECT 1 FROM memory AS again
+        WHERE again.tenant_id = :tenant_id AND again.session_id = m.session_id AND again.content = m.content
+            AND again.superseded_by IS NULL AND again.retracted_at IS NULL
+            AND (again.expires_at IS NULL OR again.expires_at > :now)
+    )
+UNION ALL
+SELECT m.session_id, r.digest
+FROM memory AS m
+JOIN memory_revision AS r ON r.tenant_id = m.tenant_id AND r.memory_id = m.memory_id
+WHERE m.tenant_id = :tenant_id AND m.session_id IN (SELECT value FROM json_each(CAST(:session_ids AS TEXT)))
+    AND r.digest IS NOT NULL AND r.undone_at IS NULL
+    AND NOT EXISTS (
+        SELECT 1 FROM memory AS again
+        WHERE again.tenant_id = :tenant_id AND again.session_id = m.session_id AND again.digest = r.digest
+            AND again.superseded_by IS NULL AND again.retracted_at IS NULL
+            AND (again.expires_at IS NULL OR again.expires_at > :now)
+    )
+
+-- name: noted_mentions
+-- The notes that a session made on entities.
+SELECT message_id, entity_id, notes FROM mention
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND notes <> ''
+
+-- name: set_mention_notes
+UPDATE mention SET notes = :notes
+WHERE tenant_id = :tenant_id AND message_id = :message_id AND entity_id = :entity_id
 
 -- name: entities
 -- A page of the entities of one project, or of one user's part of it, oldest first.

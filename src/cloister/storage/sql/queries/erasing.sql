@@ -45,7 +45,8 @@ SELECT
                         AND s.user_id IS DISTINCT FROM CAST(:user_id AS TEXT)
                 )
             )
-    )
+    ),
+    (SELECT count(*) FROM entry WHERE tenant_id = :tenant_id AND user_id = :user_id)
 
 -- name: count_user_episodes
 SELECT count(DISTINCT m.episode_id)
@@ -94,7 +95,8 @@ SELECT
     (SELECT count(*) FROM memory WHERE tenant_id = :tenant_id),
     (SELECT count(*) FROM observation WHERE tenant_id = :tenant_id),
     (SELECT count(*) FROM entity WHERE tenant_id = :tenant_id),
-    (SELECT count(*) FROM api_key WHERE tenant_id = :tenant_id AND revoked_at IS NULL)
+    (SELECT count(*) FROM api_key WHERE tenant_id = :tenant_id AND revoked_at IS NULL),
+    (SELECT count(*) FROM entry WHERE tenant_id = :tenant_id)
 
 -- name: count_tenant_episodes
 SELECT count(DISTINCT m.episode_id)
@@ -147,6 +149,9 @@ DELETE FROM memory_file WHERE tenant_id = :tenant_id
 
 -- name: erase_responses
 DELETE FROM session_response WHERE tenant_id = :tenant_id
+
+-- name: erase_entries
+DELETE FROM entry WHERE tenant_id = :tenant_id
 
 -- name: erase_usage
 DELETE FROM tenant_usage WHERE tenant_id = :tenant_id

@@ -12,6 +12,9 @@ SELECT
 FROM tenant
 WHERE tenant_id = :tenant_id
 
+-- name: tenant_secret
+SELECT secret FROM tenant WHERE tenant_id = :tenant_id
+
 -- name: set_tenant_secret
 UPDATE tenant SET secret = :secret WHERE tenant_id = :tenant_id AND secret IS NULL
 

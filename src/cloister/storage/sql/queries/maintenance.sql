@@ -137,6 +137,11 @@ SELECT tenant_id FROM tenant AS t
 WHERE EXISTS (SELECT 1 FROM idempotency AS i WHERE i.tenant_id = t.tenant_id AND i.expires_at <= :now)
 ORDER BY tenant_id
 
+-- name: tenants_with_expired_entries
+SELECT tenant_id FROM tenant AS t
+WHERE EXISTS (SELECT 1 FROM entry AS e WHERE e.tenant_id = t.tenant_id AND e.expires_at <= :now)
+ORDER BY tenant_id
+
 -- name: tenants_with_retention
 -- The tenants that forget what is old, or that have a project that does.
 SELECT tenant_id FROM tenant WHERE retention_days IS NOT NULL AND erased_at IS NULL

@@ -19,7 +19,7 @@ INSERT INTO memory_source (tenant_id, message_id, memory_id) VALUES (:tenant_id,
 ON CONFLICT DO NOTHING
 
 -- name: memory_by_digest
-SELECT memory_id, superseded_by, retracted_at FROM memory
+SELECT memory_id, superseded_by, retracted_at, expires_at FROM memory
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND digest = :digest
 
 -- name: session_memories
@@ -146,6 +146,9 @@ SELECT revision_id, action, changed_at, changed_by, undone_at, before FROM memor
 WHERE tenant_id = :tenant_id AND memory_id = :memory_id AND undone_at IS NULL AND action <> 'restore'
 ORDER BY changed_at DESC, revision_id DESC
 LIMIT 1
+
+-- name: replaced_digests
+SELECT digest FROM memory_revision WHERE tenant_id = :tenant_id AND memory_id = :memory_id AND digest IS NOT NULL
 
 -- name: set_revision_undone
 UPDATE memory_revision SET undone_at = :undone_at

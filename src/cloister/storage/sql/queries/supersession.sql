@@ -32,6 +32,48 @@ WHERE m.memory_id = named.value AND m.tenant_id = :tenant_id
     AND s.session_id = m.session_id AND s.tenant_id = m.tenant_id AND s.pool_id = :pool_id
     AND (s.user_id = CAST(:user_id AS TEXT) OR CAST(:user_id AS TEXT) IS NULL AND s.session_id = :session_id)
 
+-- name: copies_of_memory
+-- The other memories of one person in one pool that say the same as one of them and have the same status and the same successor:
+-- those that are listed as one with it. The newest first.
+SELECT m.memory_id
+FROM session AS s
+JOIN memory AS m ON m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.memory_id <> :memory_id
+    AND (s.user_id = CAST(:user_id AS TEXT) OR CAST(:user_id AS TEXT) IS NULL AND s.session_id = :session_id)
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+    AND (m.digest = :digest OR m.content = :content)
+    AND m.superseded_by IS NOT DISTINCT FROM CAST(:superseded_by AS BIGINT)
+    AND CAST(:status AS TEXT) = CASE
+        WHEN m.retracted_at IS NOT NULL THEN 'retracted'
+        WHEN m.superseded_by IS NOT NULL THEN 'superseded'
+        WHEN m.expires_at <= :now THEN 'expired'
+        ELSE 'active'
+    END
+ORDER BY m.created_at DESC, m.memory_id DESC
+LIMIT :limit
+
+-- name: memories_changed_at
+-- The other memories of one person in one pool that a person changed at this time. What was undone is left out.
+SELECT m.memory_id
+FROM session AS s
+JOIN memory AS m ON m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+JOIN memory_revision AS r ON r.tenant_id = m.tenant_id AND r.memory_id = m.memory_id
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.memory_id <> :memory_id
+    AND (s.user_id = CAST(:user_id AS TEXT) OR CAST(:user_id AS TEXT) IS NULL AND s.session_id = :session_id)
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+    AND r.changed_at = :changed_at AND r.undone_at IS NULL AND r.action <> 'restore'
+ORDER BY m.created_at DESC, m.memory_id DESC
+LIMIT :limit
+
+-- name: standing_revisions
+-- The changes of these memories that were not undone, oldest first.
+SELECT memory_id, changed_at, before FROM memory_revision
+WHERE tenant_id = :tenant_id AND memory_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
+    AND undone_at IS NULL AND action <> 'restore'
+ORDER BY memory_id, changed_at, revision_id
+
 -- name: subjects_of_memories
 SELECT DISTINCT subject FROM memory
 WHERE tenant_id = :tenant_id AND subject IS NOT NULL

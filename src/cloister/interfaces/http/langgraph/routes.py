@@ -1,0 +1,136 @@
+"""`/langgraph/store`: the routes that the store of LangGraph's SDK calls, `get_client(url="…/langgraph").store`. The key and the
+headers X-Project-ID and X-User-ID decide whose items they are; namespaces are data inside that."""
+
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+
+from cloister.domain.entries.entry import EntryScope
+from cloister.domain.entries.operations import (
+    Operation,
+    delete_entry,
+    get_entry,
+    list_namespaces,
+    put_entry,
+    search_entries,
+)
+from cloister.domain.errors import InvalidRequest, Unauthenticated
+from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, Checked, needs
+from cloister.interfaces.http.dispatch.routes import GuardedRoute
+from cloister.interfaces.http.langgraph.bodies import DeleteItem, PutItem, SearchItems, SearchNamespaces
+from cloister.interfaces.http.resources.answers import nothing
+from cloister.interfaces.python.entries.operations import result_shape
+
+_ITEMS = "/langgraph/store/items"
+_USER = "X-User-ID"
+
+
+class EntryRoute(GuardedRoute):
+    """Runs on the thread pool, and not with the short reads, which run one after another: a search may read a whole part of the
+    store."""
+
+    async def _run(self, request: Request, body: bytes) -> Response:
+        return await run_in_threadpool(self._answer, request, body)
+
+
+class LangGraphRoute(EntryRoute):
+    """Admits API keys only, as `Authorization: Bearer` or as `X-Api-Key`, which is how the SDK sends its `api_key`. Errors are
+    problems: the SDK reads their `detail` and `code`."""
+
+    def _admit(self, request: Request, checked: Checked | None) -> None:
+        if "authorization" not in request.headers:
+            given = request.headers.getlist("x-api-key")
+            if len(given) != 1:
+                raise Unauthenticated
+            request.scope["headers"].append((b"authorization", f"Bearer {given[0]}".encode("latin-1")))
+        super()._admit(request, checked)
+
+
+router = APIRouter(route_class=LangGraphRoute, tags=["LangGraph"], include_in_schema=False)
+Key = Annotated[str | None, Query()]
+Labels = Annotated[str | None, Query(description="Labels, joined by full stops.")]
+RefreshTtl = Annotated[bool | None, Query()]
+
+
+@router.put(_ITEMS)
+@needs("write")
+def put_item(body: PutItem, caller: Caller, request: Request) -> Response:
+    """Store an item, or replace it."""
+    put = put_entry(body.namespace, body.key, body.value, ttl=body.ttl, index=body.index)
+    _run(caller, request, put)
+    return nothing()
+
+
+@router.get(_ITEMS)
+@needs("read")
+def get_item(
+    caller: Caller, request: Request, key: Key = None, namespace: Labels = None, refresh_ttl: RefreshTtl = None
+) -> Response:
+    """Return an item, or null if there is none, as LangGraph's server does."""
+    labels = [] if namespace is None else namespace.split(".")
+    return _json(_run(caller, request, get_entry(labels, key or "", refresh=refresh_ttl is not False)))
+
+
+@router.delete(_ITEMS)
+@needs("write")
+def delete_item(body: DeleteItem, caller: Caller, request: Request) -> Response:
+    """Delete an item; it is no error if there is none."""
+    _run(caller, request, delete_entry(body.namespace, body.key))
+    return nothing()
+
+
+@router.post(f"{_ITEMS}/search")
+@needs("read")
+def search_items(body: SearchItems, caller: Caller, request: Request) -> Response:
+    """Search the items of all namespaces that begin with these labels."""
+    search = search_entries(
+        body.namespace_prefix,
+        filter=body.filter,
+        limit=body.limit,
+        offset=body.offset,
+        query=body.query,
+        refresh=body.refresh_ttl is not False,
+    )
+    found: list[dict[str, Any]] = _run(caller, request, search)
+    return _json({"items": [{"score": None, **item} for item in found]})
+
+
+@router.post("/langgraph/store/namespaces")
+@needs("read")
+def search_namespaces(body: SearchNamespaces, caller: Caller, request: Request) -> Response:
+    """List namespaces, in order."""
+    listing = list_namespaces(
+        [("prefix", body.prefix or ()), ("suffix", body.suffix or ())],
+        max_depth=body.max_depth,
+        limit=body.limit,
+        offset=body.offset,
+    )
+    return _json({"namespaces": _run(caller, request, listing)})
+
+
+def _run(caller: CallerInfo, request: Request, operation: Operation) -> Any:
+    scope = EntryScope(project=caller.project(required=False), user=_user(request))
+    (result,) = caller.services.entries.run(caller.reach, scope, [operation], may_refresh=may_write(caller))
+    return result_shape(result)
+
+
+def may_write(caller: CallerInfo) -> bool:
+    return not {"write", "admin"}.isdisjoint(caller.key.permissions)
+
+
+def _user(request: Request) -> str | None:
+    """The user of the header, in UTF-8; refused if it is repeated, since a proxy before this server may have read the other one."""
+    given = request.headers.getlist(_USER)
+    if len(given) > 1:
+        raise InvalidRequest(_USER, "must come once.")
+    try:
+        return given[0].encode("latin-1").decode() if given else None
+    except UnicodeDecodeError:
+        raise InvalidRequest(_USER, "must be UTF-8.") from None
+
+
+def _json(body: Any) -> Response:
+    return Response(json.dumps(body, ensure_ascii=False), media_type="application/json")

@@ -1,0 +1,30 @@
+"""The method of `Cloister` for entries of the key-value store."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cloister.interfaces.python.arguments import NOT_GIVEN, checked_user, project_choice
+from cloister.interfaces.python.backends.interface import Backend
+from cloister.interfaces.python.entries.operations import read_batch
+
+
+class EntryMethods:
+    """The part of `Cloister` for agents that store values under keys. `cloister.integrations.langgraph` is built on it."""
+
+    _backend: Backend
+
+    def run_entry_operations(
+        self,
+        operations: Sequence[Mapping[str, Any]],
+        *,
+        project_id: str | None = NOT_GIVEN,
+        user_id: str | None = None,
+    ) -> list[Any]:
+        """Run operations on the key-value store of a project, and return one result for each.
+
+        Each has an `op`: `get`, `put`, `delete` (`namespace`, `key`), `search` (`namespace_prefix`), `list_namespaces` or
+        `delete_expired`. Entries belong to one user of one project, or to none; without `project_id` it is the key's project, else
+        the default project, with None no project. All writes are one transaction, after the reads.
+        """
+        batch = read_batch(operations)
+        return self._backend.run_entry_operations(batch, project_choice(project_id), checked_user(user_id))

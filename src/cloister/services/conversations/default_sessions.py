@@ -1,0 +1,58 @@
+"""The session that a connection writes to if it names none: one for each project and user, under a name that nobody else can guess.
+
+The name is an HMAC with the tenant's secret, which never leaves the database: it is the same in every process and after a restart.
+A name that is in use outside its scope, because its session was moved, is passed over, and the next one is used.
+"""
+
+import hmac
+import json
+from dataclasses import dataclass, replace
+
+from cloister.domain.identifiers import ProjectId
+from cloister.domain.scope import Reach
+from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.sessions import SessionStore
+from cloister.storage.stores.tenants import TenantStore
+
+_DIGITS = 32
+_MOST_NAMES = 64
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DefaultSessions:
+    """`prefix` is the beginning of all names, and separates the sessions of one interface from those of another."""
+
+    database: Database
+    prefix: str
+
+    def name(self, reach: Reach, project: ProjectId) -> str:
+        """The external id of the default session of a project and of the reach's user, whether it exists or not. Nothing is created
+        but the tenant's secret."""
+        # A session outside the caller's reach is looked for too: its name is passed over, and nothing else of it is used.
+        whole = replace(reach, confined_to=None, user=None)
+
+        def work(transaction: Transaction) -> str | None:
+            secret = TenantStore(transaction).secret()
+            return None if secret is None else self._first_usable(transaction, secret, project, reach.user)
+
+        with self.database.read(whole) as transaction:
+            name = work(transaction)
+        if name is None:
+            self.database.write(whole, lambda transaction: TenantStore(transaction).ensure_secret())
+            with self.database.read(whole) as transaction:
+                name = work(transaction)
+        assert name is not None
+        return name
+
+    def _first_usable(self, transaction: Transaction, secret: bytes, project: ProjectId, user: str | None) -> str:
+        sessions, name = SessionStore(transaction), ""
+        for number in range(_MOST_NAMES):
+            name = self._name(secret, project, user, number)
+            session = sessions.find(name)
+            if session is None or (session.project, session.user_id) == (project, user):
+                break
+        return name
+
+    def _name(self, secret: bytes, project: ProjectId, user: str | None, number: int) -> str:
+        scope = json.dumps([self.prefix, project, user, number]).encode()
+        return f"{self.prefix}{hmac.digest(secret, scope, 'sha256').hex()[:_DIGITS]}"
