@@ -25,6 +25,7 @@ from cloister.services.chat.turns import Turns
 from cloister.services.chat.unrecorded import UnrecordedChat
 from cloister.services.conversations.default_sessions import DefaultSessions
 from cloister.services.conversations.erase_user import UserErasure
+from cloister.services.conversations.files import MemoryFiles
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.items import Items
 from cloister.services.conversations.record import Recorder
@@ -110,6 +111,7 @@ class Services:
     turn_readers: TurnReaders
     unrecorded: UnrecordedChat
     items: Items
+    files: MemoryFiles
     responses: Responses
     embed: TextEmbedder
     wake_up: WakeUp
@@ -254,6 +256,7 @@ def wire(
         unrecorded=UnrecordedChat(database, contexts, chat),
         turn_readers=TurnReaders(database, generation),
         items=Items(database, sessions, recorder, forgetting, events),
+        files=MemoryFiles(database, forgetting, clock),
         responses=Responses(database, forgetting),
         embed=TextEmbedder(embedder),
         wake_up=wake_up,

@@ -6,6 +6,7 @@ import pytest
 
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import Forbidden, InvalidRequest, NotFound
+from cloister.domain.files.commands import read_command
 from cloister.domain.identifiers import ProjectId, format_project_id
 from cloister.domain.memory import quoted
 from cloister.domain.scope import Reach
@@ -357,3 +358,24 @@ def test_a_worker_forgets_and_counts(house: MemorySetup) -> None:
     worker.stop()
     assert said(house, "s") == [NEW, "I see."]
     assert worker.done.forgotten >= 2
+
+
+def test_files_that_were_not_changed_for_so_long_are_forgotten(engine: Engine, house: MemorySetup) -> None:
+    """MEM-18: also in a session in which nothing was said."""
+    garden = house.project()
+    house.session("files", garden, "ann")
+    moment = house.clock.moment
+
+    def store(path: str, text: str, age: int) -> None:
+        house.clock.moment = moment - age
+        command = read_command({"command": "create", "path": path, "file_text": text})
+        assert not house.services.files.change(house.reach, "files", command).is_error
+        house.clock.moment = moment
+
+    store("/memories/old.txt", OLD, 40 * DAY)
+    store("/memories/new.txt", NEW, 10 * DAY)
+    keep(house, garden, 30)
+    forget_old(house)
+    shown = house.services.files.view(house.reach, "files", read_command({"command": "view", "path": "/memories"}))
+    assert "new.txt" in shown.text and "old.txt" not in shown.text
+    assert "Brambleworks" not in repr(engine.dump(house.reach.tenant))

@@ -35,6 +35,7 @@ from support.isolation.derived_index_cases import DERIVED_INDEX_CASES
 from support.isolation.entity_group_cases import ENTITY_GROUP_CASES
 from support.isolation.entry_cases import ENTRY_CASES, TENANT_ENTRY_CASES
 from support.isolation.erasure_cases import ERASING_CASES, RETENTION_CASES
+from support.isolation.file_cases import FILE_CASES
 from support.isolation.filter_cases import FILTER_CASES
 from support.isolation.idempotency_cases import IDEMPOTENCY_CASES
 from support.isolation.item_cases import ITEM_CASES
@@ -290,6 +291,7 @@ CASES: dict[str, Case] = {
     **FILTER_CASES,
     **ARCHIVE_CASES,
     **ITEM_CASES,
+    **FILE_CASES,
     **ENTRY_CASES,
     **TENANT_ENTRY_CASES,
 }

@@ -26,6 +26,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
+from anthropic import Anthropic
 from openai import AsyncOpenAI, OpenAI
 from typer.testing import CliRunner
 
@@ -115,7 +116,7 @@ class Reader:
 
     def _leave(self) -> None:
         for value in self.names.values():
-            if isinstance(value, (OpenAI, Cloister)):
+            if isinstance(value, (OpenAI, Anthropic, Cloister)):
                 value.close()
         with suppress(RuntimeError), warnings.catch_warnings(action="ignore"):
             loop = asyncio.get_event_loop()
@@ -234,6 +235,11 @@ def test_every_part_of_the_openai_page_prints_what_it_shows(reader: Reader) -> N
     reader.read(OPENAI.read_text("utf-8"))
 
 
+def test_every_part_of_the_anthropic_page_prints_what_it_shows(reader: Reader) -> None:
+    """DOOR-3"""
+    reader.read((HOW_TO / "anthropic.md").read_text("utf-8"))
+
+
 def test_every_command_of_the_chat_page_prints_what_it_shows(reader: Reader) -> None:
     reader.read(CHAT.read_text("utf-8"))
 
@@ -293,6 +299,7 @@ def test_every_block_of_a_page_is_run_or_known_to_be_only_shown(page: Path) -> N
         # Held against a real stream by `tests/events/test_following.py`.
         "events.md": {"text"},
         "openai.md": {"console", "python", "text"},
+        "anthropic.md": {"console", "python", "text"},
         # The program in it is run by `tests/chat/test_ai_sdk.py`.
         "chat.md": {"console", "js"},
         "chatbot.md": {"console", "python", "text"},

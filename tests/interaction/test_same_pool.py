@@ -152,6 +152,15 @@ def agents_session(house: House, name: str, place: Place, user: str | None) -> N
     asyncio.run(session.add_items([{"role": "user", "content": fact(name)}]))
 
 
+def over_anthropic(house: House, name: str, place: Place, user: str | None) -> None:
+    """Anthropic's interface has no field for a project: the header names one, and there is no way to ask for none."""
+    body: dict[str, Any] = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": fact(name)}]}
+    body |= {} if user is None else {"metadata": {"user_id": user}}
+    headers = {"X-Session-ID": name} | ({} if place in (DEFAULT, None) else {"X-Project-ID": place})
+    answer = house.http.post("/anthropic/v1/messages", body, headers=headers)
+    assert answer.status_code == 200, answer.text
+
+
 WAYS: dict[str, Say] = {
     "library": library(lambda house: house.embedded),
     "remote library": library(lambda house: house.remote),
@@ -169,6 +178,7 @@ WAYS: dict[str, Say] = {
     "MCP command on a server": mcp_command(lambda house: ("--data", house.server.address, "--key", house.key)),
     "OpenAI responses": over_responses,
     "Agents SDK": agents_session,
+    "Anthropic": over_anthropic,
 }
 
 
@@ -178,7 +188,9 @@ def test_the_same_call_gives_the_same_pool_through_every_way_in(house: House, pl
     project = house.embedded.create_project(f"Made for {place}").project_id
     given = project if place == "project" else place
     expected = {DEFAULT: house.default, None: None, "project": project}[place]
-    ways = {way: say for way, say in WAYS.items() if place is not None or not way.startswith(("OpenAI", "MCP"))}
+    ways = {
+        way: say for way, say in WAYS.items() if place is not None or not way.startswith(("OpenAI", "MCP", "Anthropic"))
+    }
     names = {way: f"{place} {number}".replace(" ", "-") for number, way in enumerate(ways)}
     user = f"ana-{place}"
     for way, say in ways.items():

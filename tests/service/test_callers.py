@@ -31,7 +31,7 @@ from cloister.domain.timestamps import now
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.dispatch.callers import need_of
 from cloister.interfaces.http.mcp.errors import PATH as MCP
-from cloister.interfaces.http.openai.errors import is_openai
+from cloister.interfaces.http.openapi.error_formats import error_format
 from cloister.services.chat.responses import format_response_id
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.lease import new_lease_number
@@ -245,6 +245,8 @@ ENTRY = {"namespace": ["notes"], "key": "beans", "value": {"text": "Beans need w
 LISTING = {"operations": [{"op": "list_namespaces"}]}
 PUT = {"operations": [{"op": "put", **ENTRY}]}
 COMPLETE = {"messages": [{"role": "user", "content": "And the beans?"}]}
+CREATE = {**COMPLETE, "model": "m", "max_tokens": 100}
+CREATE_FILE = {"command": "create", "path": "/memories/beans.txt", "file_text": "Those too."}
 MESSAGE = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 ROWS = (
     #                                                         reader, writer, admin,
@@ -350,6 +352,8 @@ ROWS = (
     ),
     Row("POST", "/mcp", "200 403 200 200 200 200 200", MESSAGE),
     Row("POST", "/mcp", "200 403 200 404 200 200 403", MESSAGE, in_garden=True),
+    Row("POST", "/anthropic/v1/messages", "403 403 200 200 200 200 200", CREATE),
+    Row("POST", "/anthropic/v1/messages", "403 403 200 404 200 200 403", CREATE, in_garden=True),
     Row("POST", "/v1/responses", "403 403 200 200 200 200 200", RESPOND),
     Row("POST", "/v1/responses", "403 403 200 200 200 200 200", {**RESPOND, "store": False}),
     Row("POST", "/v1/responses", "403 403 200 404 200 200 403", RESPOND, in_garden=True),
@@ -370,6 +374,8 @@ ROWS = (
     Row("GET", "/v1/sessions/{external_id}/items", "200 403 200 404 200 200 404"),
     Row("POST", "/v1/sessions/{external_id}/items", "403 200 200 404 200 200 404", ITEMS),
     Row("DELETE", "/v1/sessions/{external_id}/items/{item_id}", "403 204 204 404 204 204 404"),
+    Row("POST", "/v1/sessions/{external_id}/files", "403 403 200 404 200 200 404", CREATE_FILE),
+    Row("POST", "/v1/sessions/{external_id}/files/view", "200 403 200 404 200 200 404", {"path": "/memories"}),
     Row("GET", "/v1/models", "200 403 200 200 200 200 200"),
     Row("GET", "/v1/models/{model_id}", "200 403 200 200 200 200 200"),
     Row("POST", "/v1/embeddings", "200 403 200 200 200 200 200", {"input": "The roses need water."}),
@@ -489,7 +495,7 @@ def status_of(row: Row, house: House, asking: Caller) -> int:
     )
     status = answer.status_code
     if status >= 400:
-        has_own_format = is_openai(row.path) or row.path == MCP
+        has_own_format = error_format(row.path) is not None or row.path == MCP
         said = answer.json()["error"] if has_own_format else answer.json()
         said = said["data"] if row.path == MCP else said
         kind = "application/json" if has_own_format else "application/problem+json"

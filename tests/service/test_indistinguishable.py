@@ -39,7 +39,7 @@ TURN = {"session_id": "{id}", "user_message": "Roses?", "ai_response": "They nee
 ASK = {"id": "never", "messages": [{"role": "user", "parts": [{"type": "text", "text": "Roses?"}]}]}
 ID_FIELDS = ("session_id", "project_id", "conversation", "previous_response_id", "into", "message_ids")
 # These differ in every answer, and tell nothing.
-RANDOM_HEADERS = ("date", "x-request-id")
+RANDOM_HEADERS = ("date", "x-request-id", "request-id")
 
 
 class Probe(NamedTuple):
@@ -119,6 +119,8 @@ PROBES = (
     in_path("GET", "/v1/sessions/{external_id}/items", "session"),
     in_path("POST", "/v1/sessions/{external_id}/items", "session", ITEMS),
     *in_items("DELETE", "/v1/sessions/{external_id}"),
+    in_path("POST", "/v1/sessions/{external_id}/files", "session", {"command": "clear"}),
+    in_path("POST", "/v1/sessions/{external_id}/files/view", "session", {"path": "/memories"}),
     in_path("GET", "/v1/sessions/{external_id}", "session"),
     in_path("PATCH", "/v1/sessions/{external_id}", "session", {"title": "Mine"}),
     in_path("DELETE", "/v1/sessions/{external_id}", "session"),
@@ -201,6 +203,7 @@ PROBES = (
     in_body("POST", "/v1/chat/stream", "project_id", {**ASK, "project_id": "{id}"}),
     in_header("POST", "/v1/chat/stream", ASK),
     in_header("POST", "/v1/chat/completions", {"messages": [ONE]}),
+    in_header("POST", "/anthropic/v1/messages", {"model": "m", "max_tokens": 9, "messages": [ONE]}),
     in_header("GET", "/v1/models"),
     in_header("POST", "/v1/embeddings", {"input": "Roses?"}),
     in_body("POST", "/v1/episodes", "session_id", TURN),
@@ -366,7 +369,9 @@ def shown(probe: Probe, world: World, caller: Caller, ids: Ids, status: int) -> 
     answer = probe.ask(caller, name, world.own)
     assert answer.status_code == status, answer.text
     headers = {header: value for header, value in answer.headers.items() if header not in RANDOM_HEADERS}
-    return headers, answer.content.replace(name.encode(), b"{id}")
+    # Anthropic's format repeats the id of the request in the body.
+    request_id = answer.headers["x-request-id"].encode()
+    return headers, answer.content.replace(name.encode(), b"{id}").replace(request_id, b"{request}")
 
 
 @pytest.mark.parametrize("path", ["/v1/sessions", "/org/projects", "/org/api-keys"])

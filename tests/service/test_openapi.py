@@ -17,7 +17,7 @@ from fastapi.routing import APIRoute
 
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.dispatch.callers import need_of
-from cloister.interfaces.http.openai.errors import is_openai
+from cloister.interfaces.http.openapi.error_formats import error_format
 from cloister.interfaces.http.problems import STATUS
 from support.servers.http_server import Server, routes_of
 
@@ -161,9 +161,9 @@ def test_what_can_go_wrong_is_said_by_status_and_code(app: Any, document: Node) 
         for status in errors:
             (media_type,) = said[status]["content"]
             schema = said[status]["content"][media_type]["schema"]
-            if is_openai(path):
+            if (form := error_format(path)) is not None:
                 assert media_type == "application/json"
-                assert schema["$ref"] == "#/components/schemas/OpenAiError"
+                assert schema["$ref"] == f"#/components/schemas/{form.prefix}Error"
             else:
                 assert media_type == "application/problem+json"
                 assert schema["$ref"] == "#/components/schemas/Problem"
@@ -186,14 +186,14 @@ def test_what_a_conflict_a_quota_or_a_missing_project_can_refuse_says_so(documen
     memories = {"add_memories", "correct_memory", "restore_memory"}
     others = {"create_tenant", "revoke_api_key", "sign_in", "erase_tenant", *memories}
     projects = {"create_project", "change_project", "delete_project"}
-    turns = {"chat", "complete_chat", "create_response"}
+    turns = {"chat", "complete_chat", "create_response", "create_message"}
     items = {"add_items", "add_conversation_items"}
     assert with_code("conflict") == {*writing, *others, *projects, *items, *turns, "extract", "import_archive"}
     assert with_code("turn_in_progress") == turns
     limited = {*writing, *items, *turns, "create_project", "create_conversation", "import_archive", "write_entries"}
     assert with_code("quota_exceeded") == limited
     assert with_code("project_required") == {"search", "list_entities", "export_archive"}
-    models = {"extract", "preview_extraction", "complete_chat", "create_response"}
+    models = {"extract", "preview_extraction", "complete_chat", "create_response", "create_message"}
     assert with_code("model_unavailable") == models
 
 

@@ -8,7 +8,7 @@ import pytest
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.mcp.errors import PATH as MCP
-from cloister.interfaces.http.openai.errors import is_openai
+from cloister.interfaces.http.openapi.error_formats import error_format
 from support.databases.engines import Engine
 from support.servers.http_server import Server, Tenant, operations_of
 
@@ -39,7 +39,7 @@ def refused(server: Server, tenant: Tenant, method: str, path: str, query: str) 
     answer = asking.begun(method, f"{path}?{query}")
     if answer.status_code < 400:
         return answer.status_code, []
-    if is_openai(path):
+    if error_format(path) is not None:
         assert answer.headers["content-type"] == "application/json"
         return answer.status_code, [answer.json()["error"]["param"]]
     if path == MCP:

@@ -78,6 +78,13 @@ ROWS = (
     Row("DELETE", "/v1/conversations/{external_id}/items/{message_id}", 200, None, ("object", "created_at")),
     Row("POST", "/v1/sessions/{external_id}/items", 200, {"items": [{"role": "user", "content": ADDED}]}),
     Row("DELETE", "/v1/sessions/{external_id}/items/{message_id}", 204),
+    Row("POST", "/v1/sessions/{external_id}/files", 403, {"command": "clear"}),
+    Row(
+        "POST",
+        "/anthropic/v1/messages",
+        403,
+        {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": ADDED}]},
+    ),
     Row("PUT", "/langgraph/store/items", 204, {"namespace": ["notes"], "key": "beans", "value": {"text": ADDED}}),
     Row("DELETE", "/langgraph/store/items", 204, {"namespace": ["notes"], "key": "beans"}),
     Row("POST", "/v1/entries/write", 200, {"operations": [{"op": "delete_expired"}]}, ("data",)),

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from cloister.domain.context import Context
 
@@ -10,7 +11,8 @@ ChatMessage = Mapping[str, object]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChatRequest:
-    """Chat messages and options in OpenAI's format. `context` is what was recalled for this reply: a model reads it in the
+    """Chat messages and options in OpenAI's format, or with the interface "messages" in Anthropic's, then with the `headers` that
+    select its version. `context` is what was recalled for this reply: a model reads it in the
     messages; the recall-only reply, which quotes without a model, takes it from here. `models` are the names that the request and
     then the project ask for: the first that the endpoint lists answers, else the default model; `chosen` is called with its name.
     `key` is the caller's own key of the endpoint, used for this reply and never stored."""
@@ -21,6 +23,8 @@ class ChatRequest:
     models: tuple[str, ...] = ()
     chosen: Callable[[str], object] = field(default=lambda name: None, compare=False, repr=False)
     key: str | None = field(default=None, repr=False)
+    interface: Literal["chat", "messages"] = "chat"
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,6 +52,14 @@ class ToolCallDelta:
     arguments: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ProviderEvent:
+    """An event of the reply as the model's server sent it, for a client of the same interface. The texts and tool calls in it come
+    as pieces of their own too."""
+
+    data: Mapping[str, Any]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class End:
     """The last piece of a complete reply; a reply without it was cut off."""
@@ -56,4 +68,4 @@ class End:
     usage: Usage | None = None
 
 
-Piece = TextDelta | ToolCallDelta | End
+Piece = TextDelta | ToolCallDelta | ProviderEvent | End

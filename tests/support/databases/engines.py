@@ -51,6 +51,7 @@ TABLES = (
     "session_past",
     "session_item",
     "session_response",
+    "memory_file",
     "entry",
 )
 # Loaded once for all tests of a process; it is pure.

@@ -100,6 +100,15 @@ def insert_household(transaction: Transaction, household: Household, external_id
         body="{}",
     )
     transaction.execute(
+        "insert_file",
+        session_id=household.session,
+        pool_id=household.pool,
+        path="notes.txt",
+        size=1,
+        content="x",
+        updated_at=MOMENT,
+    )
+    transaction.execute(
         "insert_entry",
         entry_id=household.message,
         project_id=household.project,

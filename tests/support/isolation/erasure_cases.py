@@ -22,7 +22,7 @@ def age(home: Home) -> SessionAge:
         known_sequence=0,
         next_sequence=3,
         oldest_at=MOMENT,
-        has_old_memory=False,
+        has_old_contents=False,
     )
 
 

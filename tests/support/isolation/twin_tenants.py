@@ -10,6 +10,7 @@ from cloister.domain.access import ApiKey
 from cloister.domain.conversation import Message, Session
 from cloister.domain.entity import EntityName, same_name
 from cloister.domain.entries.entry import EntryScope
+from cloister.domain.files.tree import Stored
 from cloister.domain.identifiers import (
     EntityId,
     KeyId,
@@ -43,6 +44,7 @@ from cloister.storage.stores.entity_relations import RelationStore
 from cloister.storage.stores.entries.entries import EntryStore, NewEntry, TenantEntryStore
 from cloister.storage.stores.erasure import RetentionStore, TenantErasureStore, UserErasureStore
 from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.files.trees import FileStore
 from cloister.storage.stores.filters import FilterStore
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
 from cloister.storage.stores.imported_rows import ImportedRows
@@ -100,6 +102,7 @@ STORES = (
     ImportedRows,
     ItemStore,
     ResponseStore,
+    FileStore,
     EntryStore,
     TenantEntryStore,
 )
@@ -295,6 +298,7 @@ def _place(transaction: Transaction, name: str, project: ProjectId | None, visib
     _derive(transaction, place)
     VectorStore(transaction, MODEL).add({session: [(asked.id, VECTOR)]})
     _add_items(transaction, place)
+    FileStore(transaction, session, place.pool).apply([Stored(("notes.txt",), f"Of {name}.")], MOMENT)
     entry = new_entry(first_entry(session), "roses")
     EntryStore(transaction, EntryScope(project=project, user="ann"), MOMENT).put([entry])
     return place

@@ -10,6 +10,8 @@ from starlette.exceptions import HTTPException
 
 from cloister.bootstrap import Services
 from cloister.interfaces.http import health
+from cloister.interfaces.http.anthropic import files
+from cloister.interfaces.http.anthropic import routes as anthropic
 from cloister.interfaces.http.archive import routes as archive
 from cloister.interfaces.http.chat import routes as chat
 from cloister.interfaces.http.chat.running_turns import RunningTurns
@@ -100,11 +102,12 @@ def create_app(
         sign_ins=sign_ins or SignIns(),
         operator_key=operator_key,
     )
-    fronts = (openai_chat, openai_models, responses, conversations, mcp, langgraph, entries)
+    fronts = (openai_chat, openai_models, responses, conversations, anthropic, mcp, langgraph, entries)
     parts = (
         recall,
         sessions,
         items,
+        files,
         memories,
         corrections,
         entities,

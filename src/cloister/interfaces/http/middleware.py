@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cloister.domain.patterns import anchored
+from cloister.interfaces.http.anthropic.errors import API_KEY, REQUEST_ID, is_anthropic
 from cloister.interfaces.http.dispatch.paths import as_routed
 from cloister.interfaces.http.hosts import WRONG_HOST, AllowedHosts
 from cloister.interfaces.http.logs import log
@@ -99,6 +100,7 @@ class _Exchange:
         self.status = 0
         self._received = 0
         self._scope = scope
+        scope[REQUEST_ID] = self.request_id
         self._receive = receive
         self._send = send
 
@@ -114,6 +116,8 @@ class _Exchange:
             self.status = message["status"]
             headers = MutableHeaders(scope=message)
             headers["X-Request-ID"] = self.request_id
+            if is_anthropic(self._scope["path"]):
+                headers["request-id"] = self.request_id
             headers["X-Content-Type-Options"] = "nosniff"
             headers.setdefault("Cache-Control", "no-store")
         await self._send(message)
@@ -126,7 +130,7 @@ class _Exchange:
                 if named is not None:
                     return False
                 named = value
-            elif name == b"authorization":
+            elif name == b"authorization" or (name == API_KEY and is_anthropic(self._scope["path"])):
                 authorized = value
         return named is not None and (hosts.allows(named) or (hosts.trusts_keys and authorized is not None))
 
@@ -142,7 +146,8 @@ class _Exchange:
     async def _answer(self, code: str, detail: str) -> None:
         """Send a problem, unless the answer has begun: that one can only be cut off."""
         if not self.status:
-            await shaped(self._scope["path"], problem(code, detail))(self._scope, self._receive, self.send)
+            response = shaped(self._scope["path"], problem(code, detail), self.request_id)
+            await response(self._scope, self._receive, self.send)
 
 
 def _route(scope: Scope) -> str:

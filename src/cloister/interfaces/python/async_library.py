@@ -65,6 +65,7 @@ class AsyncCloister:
     items = _awaited(Cloister.items)
     add_items = _awaited(Cloister.add_items)
     forget_item = _awaited(Cloister.forget_item)
+    memory_tool = _awaited(Cloister.memory_tool)
     run_entry_operations = _awaited(Cloister.run_entry_operations)
     context = _awaited(Cloister.context)
     search = _awaited(Cloister.search)

@@ -35,6 +35,7 @@ from cloister.interfaces.python.backends.remote import RemoteBackend
 from cloister.interfaces.python.derived_shapes import Extraction, Observation
 from cloister.interfaces.python.entities.methods import EntityMethods
 from cloister.interfaces.python.entries.methods import EntryMethods
+from cloister.interfaces.python.files.methods import FileMethods
 from cloister.interfaces.python.items.methods import ItemMethods
 from cloister.interfaces.python.memory_methods import MemoryMethods
 from cloister.interfaces.python.organisation import OrganisationMethods
@@ -46,7 +47,9 @@ from cloister.services.recall.search import Kind, checked_kinds
 from cloister.settings import read_remote, read_settings
 
 
-class Cloister(ItemMethods, EntryMethods, MemoryMethods, EntityMethods, OrganisationMethods, ArchiveMethods):
+class Cloister(
+    ItemMethods, FileMethods, EntryMethods, MemoryMethods, EntityMethods, OrganisationMethods, ArchiveMethods
+):
     """Memory for AI assistants that stays inside its walls. Safe to use from any thread; close it, or use it in a `with`.
 
     `data` is a directory, a `postgresql://` URL, or the `http://` address of a server, which needs a `key`; without it,

@@ -1,4 +1,5 @@
-"""The chat model behind any OpenAI-compatible endpoint: OpenAI, vLLM, Ollama, llama.cpp, LM Studio."""
+"""The chat model behind any OpenAI-compatible endpoint: OpenAI, vLLM, Ollama, llama.cpp, LM Studio; and behind the same URL, where
+the server has it, Anthropic's interface."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -39,13 +40,15 @@ class OpenAiChatModel:
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[Piece]:
         def body(rejected: Sequence[str]) -> dict[str, object]:
-            usage = {} if "stream_options" in rejected else {"stream_options": {"include_usage": True}}
+            asks_usage = request.interface == "chat" and "stream_options" not in rejected
+            usage = {"stream_options": {"include_usage": True}} if asks_usage else {}
             return {**request.options, **usage, "messages": list(request.messages)}
 
         model = await self._chosen(request)
         request.chosen(model or self.name)
         client = await self._opened()
-        async with aclosing(client.stream(body, model=model, key=request.key)) as pieces:
+        stream = client.stream(body, model=model, key=request.key, interface=request.interface, headers=request.headers)
+        async with aclosing(stream) as pieces:
             async for piece in pieces:
                 yield piece
         if model is None:

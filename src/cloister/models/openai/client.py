@@ -1,4 +1,5 @@
-"""The HTTP client of one OpenAI-compatible API, for chat, extraction and embeddings: it sends, retries, and parses replies.
+"""The HTTP client of one OpenAI-compatible API, for chat, extraction and embeddings: it sends, retries, and parses replies. Where
+the same server has Anthropic's interface too, it asks that one for clients of that interface.
 
 Requests go to the configured URL only, with the configured key and no other credentials: redirects are not followed. Proxies of
 the environment are used. Replies of chat models are always streamed, because only then does a server notice that the connection
@@ -12,13 +13,21 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import ExitStack, aclosing
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import httpx2
 from anyio.from_thread import start_blocking_portal
 
 from cloister.domain.errors import ModelUnavailable
 from cloister.domain.reply import End, Piece, TextDelta
+from cloister.models.anthropic.stream import (
+    CURRENT_VERSION,
+    MESSAGES,
+    MessageParser,
+    lacks_messages,
+    message_headers,
+    not_messages,
+)
 from cloister.models.openai.answers import Reply
 from cloister.models.openai.endpoint import Endpoint, TooLongForTheModel
 from cloister.models.openai.failures import (
@@ -37,6 +46,8 @@ _FIRST_PAUSE = 0.5
 _LONGEST_ERROR = 100_000
 _LONGEST_ANSWER = 4_000_000
 _LONGEST_STREAM = 64_000_000
+# Anthropic lists its models to requests with a version only; other servers ignore the header.
+_LISTING = {"anthropic-version": CURRENT_VERSION}
 # Each reply takes a connection for as long as it is generated: with a maximum, some replies would wait for others.
 _LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=20)
 
@@ -68,14 +79,24 @@ class ModelClient:
         await self._http.aclose()
 
     async def stream(
-        self, build: BuildBody, *, model: str | None = None, key: str | None = None
+        self,
+        build: BuildBody,
+        *,
+        model: str | None = None,
+        key: str | None = None,
+        interface: Literal["chat", "messages"] = "chat",
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncGenerator[Piece]:
         """Yield the reply while it arrives. Closing the generator closes the connection, which stops the model. `model` and `key`
-        replace the configured ones for this request."""
-        call = partial(self._open, "POST", "/chat/completions", key=key)
-        response = await self._send(build, call, model=model, key=key)
+        replace the configured ones for this request. With the interface "messages" the server is asked in Anthropic's format, and
+        its events are pieces too."""
+        is_chat = interface == "chat"
+        own = {} if is_chat else message_headers(headers or {}, key or self._endpoint.key)
+        call = partial(self._open, "POST", "/chat/completions" if is_chat else MESSAGES, key=key, headers=own)
+        parser = ReplyParser(_LONGEST_STREAM) if is_chat else MessageParser(_LONGEST_STREAM)
         try:
-            async with aclosing(response), aclosing(_pieces(response, _LONGEST_STREAM)) as pieces:
+            response = await self._send(build, call, model=model, key=key)
+            async with aclosing(response), aclosing(_pieces(response, parser)) as pieces:
                 async for piece in pieces:
                     yield piece
         except CallFailed as failed:
@@ -110,7 +131,7 @@ class ModelClient:
         text: list[str] = []
         end = End()
         async with aclosing(await self._open("POST", "/chat/completions", body)) as response:
-            async for piece in _pieces(response, _LONGEST_ANSWER):
+            async for piece in _pieces(response, ReplyParser(_LONGEST_ANSWER)):
                 if isinstance(piece, TextDelta):
                     text.append(piece.text)
                 elif isinstance(piece, End):
@@ -154,7 +175,7 @@ class ModelClient:
         return self.model
 
     async def _model_names(self) -> list[str]:
-        async with aclosing(await self._open("GET", "/models")) as response:
+        async with aclosing(await self._open("GET", "/models", headers=_LISTING)) as response:
             try:
                 listed = parse_json(await _body(response, _LONGEST_ANSWER))
                 return [str(model["id"]) for model in listed["data"]]
@@ -164,18 +185,27 @@ class ModelClient:
                 raise not_an_endpoint(self._endpoint.settings) from None
 
     async def _open(
-        self, method: str, path: str, body: bytes | None = None, *, key: str | None = None
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        key: str | None = None,
+        headers: Mapping[str, str] | None = None,
     ) -> httpx2.Response:
         """Return the response, which the caller closes, once its headers are there. Raises `CallFailed`."""
         try:
             url = self._endpoint.url.rstrip("/") + path
-            own = None if key is None else {"Authorization": f"Bearer {key}"}
+            own = {**(headers or {}), **({} if key is None else {"Authorization": f"Bearer {key}"})}
             request = self._http.build_request(method, url, content=body, headers=own)
             response = await self._http.send(request, stream=True)
             if response.is_success:
                 return response
             async with aclosing(response):
-                failure = rejection(response.status_code, response.headers, await _body(response, _LONGEST_ERROR))
+                refused = await _body(response, _LONGEST_ERROR)
+            if path == MESSAGES and lacks_messages(response.status_code, refused):
+                raise not_messages()
+            failure = rejection(response.status_code, response.headers, refused)
         except httpx2.RequestError as error:
             failure = connection_failure(error, answering=False)
         raise CallFailed(failure)
@@ -236,8 +266,7 @@ class BlockingModelClient:
         self._thread.close()
 
 
-async def _pieces(response: httpx2.Response, limit: int) -> AsyncGenerator[Piece]:
-    parser = ReplyParser(limit)
+async def _pieces(response: httpx2.Response, parser: ReplyParser | MessageParser) -> AsyncGenerator[Piece]:
     try:
         async for part in response.aiter_bytes():
             for piece in parser.feed(part):

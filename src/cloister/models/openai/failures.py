@@ -27,6 +27,7 @@ _CONTEXT_WORDS = (
     "context_size",
     "context window",
     "maximum context",
+    "prompt is too long",
 )
 
 OptionalField = Literal["response_format", "max_tokens", "temperature", "stream_options"]

@@ -26,7 +26,7 @@ from cloister.domain.errors import (
 from cloister.domain.identifiers import MessageId
 from cloister.domain.prompts.profile import DEFAULT_PROFILE_TOKENS
 from cloister.domain.prompts.prompt import prompt, wants_profile
-from cloister.domain.reply import ChatRequest, TextDelta, ToolCallDelta, Usage
+from cloister.domain.reply import ChatRequest, ProviderEvent, TextDelta, ToolCallDelta, Usage
 from cloister.domain.scope import Reach
 from cloister.models.interface import ChatModel
 from cloister.models.openai.endpoint import TooLongForTheModel
@@ -63,7 +63,7 @@ class TurnEnd:
     error: CloisterError | None = None
 
 
-TurnEvent = TurnContext | TextDelta | ToolCallDelta | TurnEnd
+TurnEvent = TurnContext | TextDelta | ToolCallDelta | ProviderEvent | TurnEnd
 BuildRequest = Callable[[Context], ChatRequest]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from cloister.domain.conversation import Draft, Status
 from cloister.domain.errors import CloisterError, ModelUnavailable
-from cloister.domain.reply import End, Piece, TextDelta, ToolCallDelta, Usage
+from cloister.domain.reply import End, Piece, ProviderEvent, TextDelta, ToolCallDelta, Usage
 from cloister.domain.text import MAX_CONTENT
 
 # The finish reasons of an incomplete reply.
@@ -54,6 +54,8 @@ class ReplyBuffer:
                 return self._say(_storable(text))
             case ToolCallDelta():
                 self._calls.setdefault(piece.index, []).append(piece)
+                self._publish(piece)
+            case ProviderEvent():
                 self._publish(piece)
             case End():
                 self._end = piece

@@ -22,6 +22,7 @@ from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.entities import EntityStore
 from cloister.storage.stores.entity_groups import TouchedEntities
 from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.files.trees import remove_files
 from cloister.storage.stores.idempotency import IdempotencyStore
 from cloister.storage.stores.indexing.index_rows import IndexStore
 from cloister.storage.stores.memories import MemoryStore
@@ -143,6 +144,7 @@ class Forgetting:
         ExtractionStore(transaction).forget_past(session.id)
         IdempotencyStore(transaction).forget_contents(session.id)
         TurnStore(transaction).revoke(session.id)
+        remove_files(transaction, session.id)
         episodes = messages.count_episodes(session.id)
         removed = messages.remove_all(session.id)
         self._note_removal(transaction, session.id)

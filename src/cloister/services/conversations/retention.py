@@ -21,6 +21,7 @@ from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.erasure import OldCounts, RetentionStore, SessionAge
+from cloister.storage.stores.files.trees import remove_old_files
 from cloister.storage.stores.idempotency import IdempotencyStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
@@ -52,11 +53,13 @@ class Retained:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Batch:
-    """What one transaction forgot, the sessions that changed, and whether the session has nothing more that is too old."""
+    """What one transaction forgot, the sessions that changed, and whether the session has nothing more that is too old. Files are
+    not among the counts."""
 
     counts: OldCounts
     changed: tuple[Session, ...]
     done: bool
+    has_removed_files: bool = False
 
 
 class Retention:
@@ -142,6 +145,8 @@ class Retention:
             self._events.all_changed(batch.changed)
             self._count(batch.counts)
             done = batch.done
+            if batch.has_removed_files:
+                self._forgetting.clean_up()
             if batch.counts != NOTHING_OLD:
                 yield batch.counts
 
@@ -199,7 +204,8 @@ class Retention:
         batch = self._remove(transaction, locked.session, messages, memories)
         if batch.done:
             store.note_oldest(locked)
-        return batch
+        files = remove_old_files(transaction, locked.session.id, before)
+        return replace(batch, has_removed_files=files > 0)
 
     def _remove(
         self, transaction: Transaction, session: Session, messages: list[MessageId], memories: list[MemoryId]

@@ -15,6 +15,7 @@ from cloister.services.indexing.entities import EntityIndexing
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import EntityStore
 from cloister.storage.stores.entity_groups import EntityGroupStore
+from cloister.storage.stores.files.trees import remove_files_of_pool
 from cloister.storage.stores.items import detach_items_from_pool
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.pools import PoolStore
@@ -61,6 +62,7 @@ class VisibilityChange:
             # not even in sessions that have left the project, because they may come back.
             MessageStore(transaction).detach_from_pool(of_all)
             detach_items_from_pool(transaction, of_all)
+            remove_files_of_pool(transaction, of_all)
         changed = (
             self._join(transaction, project.id) if visibility == "shared" else self._divide(transaction, project.id)
         )

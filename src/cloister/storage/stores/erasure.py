@@ -128,6 +128,7 @@ class TenantErasureStore:
         self._transaction.execute("erase_idempotent_answers")
         self._transaction.execute("erase_items")
         self._transaction.execute("erase_responses")
+        self._transaction.execute("erase_files")
         self._transaction.execute("erase_entries")
         self._transaction.execute("erase_usage")
         self._transaction.execute("erase_api_keys")
@@ -150,17 +151,17 @@ class OldCounts:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionAge:
     """How old the messages of a session are. The age of those from the number `known_sequence` on is not stored yet, unless that is
-    `next_sequence`."""
+    `next_sequence`. `has_old_contents`: a memory or a file is too old."""
 
     id: SessionId
     name: str
     known_sequence: int
     next_sequence: int
     oldest_at: int | None
-    has_old_memory: bool
+    has_old_contents: bool
 
     def has_older_than(self, before: int) -> bool:
-        return self.has_old_memory or (self.oldest_at is not None and self.oldest_at < before)
+        return self.has_old_contents or (self.oldest_at is not None and self.oldest_at < before)
 
 
 class RetentionStore:
@@ -254,7 +255,7 @@ class RetentionStore:
         return None if row is None else cast(int | None, row[0])
 
     def _age(self, columns: tuple[Any, ...]) -> SessionAge:
-        session, name, aged, following, oldest, has_old_memory = columns
+        session, name, aged, following, oldest, has_old_contents = columns
         if aged < following:
             times = (oldest, self._oldest(SessionId(session), aged))
             oldest = min((time for time in times if time is not None), default=None)
@@ -264,7 +265,7 @@ class RetentionStore:
             known_sequence=aged,
             next_sequence=following,
             oldest_at=oldest,
-            has_old_memory=bool(has_old_memory),
+            has_old_contents=bool(has_old_contents),
         )
 
 

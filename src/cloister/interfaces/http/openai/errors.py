@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from cloister.interfaces.http import problems
+from cloister.interfaces.http.anthropic.errors import anthropic_error, in_anthropic_shape, is_anthropic
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.mcp.errors import PATH as MCP
 from cloister.interfaces.http.mcp.errors import in_json_rpc_shape
@@ -54,6 +55,8 @@ async def on_http_error(request: Request, error: Exception) -> Response:
     what is supported of it."""
     path: str = request.scope["path"]
     response = await problems.on_http_error(request, error)
+    if is_anthropic(path):
+        return anthropic_error(request, response)
     if response.status_code != 404 or not _is_unknown(request, path):
         return shaped(path, response)
     return in_openai_shape(problems.problem("not_found", _UNSUPPORTED))
@@ -73,10 +76,12 @@ def _is_own(route: BaseRoute) -> TypeGuard[GuardedRoute]:
     return route.path.startswith("/v1/")
 
 
-def shaped(path: str, response: Response) -> Response:
+def shaped(path: str, response: Response, request_id: str | None = None) -> Response:
     """A problem in the format that the clients of the route at this path expect."""
     if path == MCP:
         return in_json_rpc_shape(response)
+    if is_anthropic(path):
+        return in_anthropic_shape(response, request_id)
     return in_openai_shape(response) if is_openai(path) else response
 
 

@@ -76,16 +76,19 @@ def read_conversation(messages: Sequence[ChatMessage]) -> Conversation:
 def with_memory(conversation: Conversation, context: Context, template: str | None) -> list[ChatMessage]:
     """The client's messages with memory added. A system prompt of the project decides which memory, and where."""
     messages = [_without_control_words(message) for message in conversation.messages]
-    unsent = [
-        item for item in context.current_conversation if words_key(item.message.content) not in conversation.known
-    ]
+    return _instructed(messages, memory_part(conversation.known, context, template))
+
+
+def memory_part(known: frozenset[str], context: Context, template: str | None) -> str:
+    """The text to add to a client's system prompt: what the context has and the client did not send. Empty if there is nothing."""
+    unsent = [item for item in context.current_conversation if words_key(item.message.content) not in known]
     remembered = replace(context, relevant_history=(*context.relevant_history, *unsent))
     derived = context.derived
     if template is None and not (
         remembered.relevant_history or derived.memories or derived.entities or derived.observations
     ):
-        return messages
-    return _instructed(messages, system_part(template or _MEMORY, remembered))
+        return ""
+    return system_part(template or _MEMORY, remembered)
 
 
 def _without_control_words(message: ChatMessage) -> ChatMessage:
@@ -95,10 +98,10 @@ def _without_control_words(message: ChatMessage) -> ChatMessage:
     message = {**message, **{field: without_control_words(message[field]) for field in _IDS if message.get(field)}}
     if isinstance(content, str):
         return {**message, "content": without_control_words(content)}
-    return {**message, "content": _parts_without_control_words(cast(list[Any], content))}
+    return {**message, "content": parts_without_control_words(cast(list[Any], content))}
 
 
-def _parts_without_control_words(parts: Sequence[Any]) -> list[Any]:
+def parts_without_control_words(parts: Sequence[Any]) -> list[Any]:
     """Each text without control tokens. If one is spread over several parts, which a server may join, they become one text."""
     texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
     clean = [without_control_words(text) for text in texts]

@@ -1,5 +1,5 @@
-"""A turn as an answer of OpenAI's interface: one JSON object, or a stream of events, in the format of a chat completion or of a
-response.
+"""A turn as an answer of another interface, such as OpenAI's: one JSON object, or a stream of events, in the format of a chat
+completion, a response or a message.
 
 These clients can stop a reply only by disconnecting, so a disconnect stops it. Before the first text an error is an ordinary error
 answer; after that it is an event in the stream.
@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from cloister.domain.errors import ModelUnavailable
-from cloister.domain.reply import TextDelta, ToolCallDelta
+from cloister.domain.reply import ProviderEvent, TextDelta, ToolCallDelta
 from cloister.interfaces.http import sse
 from cloister.interfaces.http.arrival import until_disconnected
 from cloister.interfaces.http.chat.running_turns import RunningReply, RunningTurns
@@ -49,13 +49,15 @@ class ReplyFormat(Protocol):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answering:
     """A turn that has begun, and how its client wants the reply. `start` starts it on the event loop; `session` is the external id
-    of its session, if it has one. With `is_unnamed` a failure leaves no session, and its answer names none."""
+    of its session, if it has one. With `is_unnamed` a failure leaves no session, and its answer names none. `in_shape` makes a
+    problem an error in the format of the client."""
 
     start: Callable[[RunningTurns], RunningReply]
     session: str | None
     format: ReplyFormat
     stream: bool
     guard: StreamGuard
+    in_shape: Callable[[Response], Response] = in_openai_shape
     is_unnamed: bool = False
 
 
@@ -100,7 +102,7 @@ class TurnReply(Response):
 
     async def _fail(self, failed: Response, events: list[TurnEvent], scope: Scope, send: Send) -> None:
         """Answer an error, and store its cause in the state of the request for the log."""
-        error = in_openai_shape(failed)
+        error = self._answering.in_shape(failed)
         scope.setdefault("state", {})["error"] = next(
             (event.error for event in events if isinstance(event, TurnEnd)), None
         )
@@ -131,7 +133,7 @@ async def _first_words(following: _Events) -> list[TurnEvent]:
     first: list[TurnEvent] = []
     async for fresh in following:
         first += fresh
-        if not fresh or any(isinstance(event, TextDelta | ToolCallDelta) for event in fresh):
+        if not fresh or any(isinstance(event, TextDelta | ToolCallDelta | ProviderEvent) for event in fresh):
             break
     return first
 

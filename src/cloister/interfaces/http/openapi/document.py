@@ -12,11 +12,12 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from cloister.interfaces.http.dispatch.callers import Need, need_of
-from cloister.interfaces.http.openai.errors import OpenAiError, error_body, is_openai
 from cloister.interfaces.http.openapi import schemas
+from cloister.interfaces.http.openapi.anthropic_examples import ANTHROPIC_EXAMPLES
 from cloister.interfaces.http.openapi.archive_examples import ARCHIVE_EXAMPLES
 from cloister.interfaces.http.openapi.entity_examples import ENTITY_EXAMPLES
 from cloister.interfaces.http.openapi.entry_examples import ENTRY_EXAMPLES
+from cloister.interfaces.http.openapi.error_formats import ErrorFormat, error_format, error_schemas
 from cloister.interfaces.http.openapi.examples import EXAMPLES, OWN_PARAMETERS, PARAMETERS, Example
 from cloister.interfaces.http.openapi.memory_examples import MEMORY_EXAMPLES
 from cloister.interfaces.http.openapi.openai_examples import OPENAI_EXAMPLES
@@ -63,6 +64,8 @@ SECTIONS: Mapping[str, str] = {
     "accepted from pages of this origin only.",
     "OpenAI-compatible": "Chat for applications of OpenAI's interface: change their base URL to `/v1`. Errors have OpenAI's format "
     "and the codes of this interface; fields without a meaning here are ignored.",
+    "Anthropic-compatible": "Messages for applications of Anthropic's interface: change their base URL to `/anthropic`. Errors "
+    "have Anthropic's format and the codes of this interface.",
     "Operation": "The state of the server. These routes need no key: keep `/metrics` behind your proxy.",
 }
 _SUCCESS = {"200": "Done.", "201": "Created.", "204": "Done.", "307": "Redirected."}
@@ -126,6 +129,7 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "add_items": ("conflict", "quota_exceeded"),
     "write_entries": ("quota_exceeded",),
     "complete_chat": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
+    "create_message": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
     "sign_in": ("unauthenticated", "conflict"),
     "sign_out": ("forbidden",),
     "readyz": _OF_STORAGE,
@@ -188,6 +192,7 @@ _EXAMPLES = {
     **PROFILE_EXAMPLES,
     **ARCHIVE_EXAMPLES,
     **OPENAI_EXAMPLES,
+    **ANTHROPIC_EXAMPLES,
     **ENTRY_EXAMPLES,
 }
 
@@ -227,9 +232,7 @@ def _schemas(found: Node) -> Node:
         del problem["properties"][member]["default"]
     completed = {name: _plain(_detailed(name, schema)) for name, schema in found.items()}
     completed |= {name: _plain(schema) for name, schema in problem.pop("$defs").items()}
-    openai = OpenAiError.model_json_schema(ref_template="#/components/schemas/{model}")
-    completed |= {name: _plain(schema) for name, schema in openai.pop("$defs").items()}
-    completed["OpenAiError"] = _plain(openai)
+    completed |= {name: _plain(schema) for name, schema in error_schemas().items()}
     completed["Filter"] = schemas.FILTER
     completed |= {name: {"type": "string", **form, "description": text} for name, (form, text) in schemas.NAMED.items()}
     return dict(sorted({**completed, "Problem": _plain(problem)}.items()))
@@ -271,7 +274,7 @@ def _complete(operation: Node, route: APIRoute, problems: Node) -> None:
     }
     if name in _LINKS:
         responses["201"]["links"] = _links(*_LINKS[name])
-    responses |= _problem_responses(_codes(operation, name, need), problems, openai=is_openai(route.path))
+    responses |= _problem_responses(_codes(operation, name, need), problems, error_format(route.path))
     operation["responses"] = dict(sorted(responses.items()))
 
 
@@ -328,7 +331,7 @@ def _codes(operation: Node, name: str, need: Need) -> set[str]:
     return codes
 
 
-def _problem_responses(codes: Iterable[str], shared: Node, *, openai: bool) -> Node:
+def _problem_responses(codes: Iterable[str], shared: Node, form: ErrorFormat | None) -> Node:
     """One response for each status, with its possible codes; equal responses of several routes are shared."""
     of_status: dict[int, list[str]] = {}
     for code in sorted(codes):
@@ -336,13 +339,13 @@ def _problem_responses(codes: Iterable[str], shared: Node, *, openai: bool) -> N
     responses: Node = {}
     for status, same in sorted(of_status.items()):
         title = "Or".join("".join(word.capitalize() for word in code.split("_")) for code in same)
-        title = f"OpenAi{title}" if openai else title
-        shared.setdefault(title, _problem_response(status, same, openai=openai))
+        title = title if form is None else f"{form.prefix}{title}"
+        shared.setdefault(title, _problem_response(status, same, form))
         responses[str(status)] = {"$ref": f"#/components/responses/{title}"}
     return responses
 
 
-def _problem_response(status: int, codes: Sequence[str], *, openai: bool) -> Node:
+def _problem_response(status: int, codes: Sequence[str], form: ErrorFormat | None) -> Node:
     headers = {"X-Request-ID": {"$ref": "#/components/headers/RequestId"}}
     if status == 401:
         headers["WWW-Authenticate"] = {"$ref": "#/components/headers/Challenge"}
@@ -351,7 +354,7 @@ def _problem_response(status: int, codes: Sequence[str], *, openai: bool) -> Nod
     return {
         "description": f"{TITLES[status]}: {' or '.join(f'`{code}`' for code in codes)}.",
         "headers": headers,
-        "content": _openai_content(codes) if openai else _problem_content(status, codes),
+        "content": _problem_content(status, codes) if form is None else form.content(codes),
     }
 
 
@@ -361,15 +364,6 @@ def _problem_content(status: int, codes: Sequence[str]) -> Node:
         "properties": {"status": {"const": status}, "code": {"enum": list(codes)}},
     }
     return {MEDIA_TYPE: {"schema": schema, "examples": {code: {"value": problem_example(code)} for code in codes}}}
-
-
-def _openai_content(codes: Sequence[str]) -> Node:
-    schema = {
-        "$ref": "#/components/schemas/OpenAiError",
-        "properties": {"error": {"properties": {"code": {"enum": list(codes)}}}},
-    }
-    examples = {code: {"value": error_body(problem_example(code))} for code in codes}
-    return {"application/json": {"schema": schema, "examples": examples}}
 
 
 def _plain(schema: Node) -> Node:

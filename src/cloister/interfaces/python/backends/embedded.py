@@ -8,6 +8,7 @@ from cloister.bootstrap import Services
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
+from cloister.domain.files.commands import FileAnswer, FileCommand
 from cloister.domain.identifiers import KeyId, MessageId, ProjectId
 from cloister.domain.recall.filter_language import filter_identity
 from cloister.domain.scope import MemberVisibility, Reach
@@ -115,6 +116,9 @@ class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries):
 
     def forget_message(self, message: MessageId) -> None:
         self.services.forgetting.message(self.reach, message)
+
+    def memory_tool(self, session_id: str, command: FileCommand) -> FileAnswer:
+        return self.services.files.run(self.reach, session_id, command)
 
     def context(self, session_id: str, query: ContextQuery) -> shapes.Context:
         request = ContextRequest(

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import Forbidden, ProjectRequired
+from cloister.domain.files.commands import FileAnswer, FileCommand
 from cloister.domain.identifiers import (
     NO_PROJECT,
     EntityId,
@@ -38,6 +39,7 @@ from cloister.interfaces.python.backends.requests import (
     description_of,
     duplicate_field,
     fields_given,
+    files_request,
     filter_field,
     header_of,
     memory_path,
@@ -152,6 +154,9 @@ class RemoteBackend(RemoteEntries):
 
     def forget_item(self, session_id: str, item_id: str) -> None:
         self.server.change("DELETE", f"{session_path(session_id)}/items/{quote(item_id, safe='')}")
+
+    def memory_tool(self, session_id: str, command: FileCommand) -> FileAnswer:
+        return self.server.change("POST", *files_request(session_id, command)).one(FileAnswer)
 
     def context(self, session_id: str, query: ContextQuery) -> shapes.Context:
         session_path(session_id)

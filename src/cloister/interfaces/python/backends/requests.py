@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
+from cloister.domain.files.commands import FileCommand
 from cloister.domain.identifiers import MemoryId, ProjectId, format_memory_id, format_project_id
 from cloister.domain.text import MAX_NAME, checked_name, is_storable
 from cloister.domain.timestamps import iso
@@ -44,6 +45,16 @@ def message_body(draft: Draft) -> dict[str, object]:
         metadata=draft.metadata or None,
         created_at=created_at,
     )
+
+
+def files_request(session_id: str, command: FileCommand) -> tuple[str, dict[str, object]]:
+    """The path and the body of a command of the memory tool. To view needs less of a key, so it has a path of its own."""
+    path = f"{session_path(session_id)}/files"
+    fields: dict[str, object] = dict(command.texts)
+    if command.name == "view":
+        return f"{path}/view", fields | fields_given(view_range=command.view_range)
+    line = {"insert_line": command.insert_line} if command.name == "insert" else {}
+    return path, {"command": command.name, **fields, **line}
 
 
 def project_field(project: ProjectChoice) -> dict[str, object]:

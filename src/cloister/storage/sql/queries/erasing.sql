@@ -144,6 +144,9 @@ DELETE FROM idempotency WHERE tenant_id = :tenant_id
 -- name: erase_items
 DELETE FROM session_item WHERE tenant_id = :tenant_id
 
+-- name: erase_files
+DELETE FROM memory_file WHERE tenant_id = :tenant_id
+
 -- name: erase_responses
 DELETE FROM session_response WHERE tenant_id = :tenant_id
 

@@ -14,13 +14,16 @@ WHERE tenant_id = :tenant_id AND deleted_at IS NULL
 ORDER BY project_id
 
 -- name: sessions_to_age
--- The sessions of a project, or of the shared pool, that may have something too old: messages or memories, or messages of which nobody
--- knows yet how old they are.
+-- The sessions of a project, or of the shared pool, that may have something too old: messages, memories or files, or messages of which
+-- nobody knows yet how old they are.
 SELECT
     session_id, external_id, aged_sequence, next_sequence, oldest_at,
     CAST(CASE WHEN EXISTS (
         SELECT 1 FROM memory AS m
         WHERE m.tenant_id = :tenant_id AND m.session_id = s.session_id AND m.created_at < :before
+    ) OR EXISTS (
+        SELECT 1 FROM memory_file AS f
+        WHERE f.tenant_id = :tenant_id AND f.session_id = s.session_id AND f.content IS NOT NULL AND f.updated_at < :before
     ) THEN 1 ELSE 0 END AS BIGINT)
 FROM session AS s
 WHERE tenant_id = :tenant_id AND project_id IS NOT DISTINCT FROM CAST(:project_id AS BIGINT) AND pool_id IS NOT NULL
@@ -32,6 +35,11 @@ WHERE tenant_id = :tenant_id AND project_id IS NOT DISTINCT FROM CAST(:project_i
         OR EXISTS (
             SELECT 1 FROM memory AS m
             WHERE m.tenant_id = :tenant_id AND m.session_id = s.session_id AND m.created_at < :before
+        )
+        OR EXISTS (
+            SELECT 1 FROM memory_file AS f
+            WHERE f.tenant_id = :tenant_id AND f.session_id = s.session_id AND f.content IS NOT NULL
+                AND f.updated_at < :before
         )
     )
 ORDER BY session_id

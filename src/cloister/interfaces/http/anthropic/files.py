@@ -1,0 +1,68 @@
+"""Routes of the files that an assistant stores with Anthropic's memory tool; its commands are the bodies of requests."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter
+from pydantic import Field
+from starlette.responses import Response
+
+from cloister.domain.files.commands import FileAnswer, read_command
+from cloister.domain.files.tree import MAX_FILE
+from cloister.interfaces.http.dispatch.callers import Caller, needs
+from cloister.interfaces.http.dispatch.parameters import SessionId
+from cloister.interfaces.http.dispatch.routes import GuardedRoute
+from cloister.interfaces.http.openapi import schemas
+from cloister.interfaces.http.resources.answers import answer
+from cloister.interfaces.http.resources.bodies import Body, Whole
+
+router = APIRouter(route_class=GuardedRoute, tags=["Sessions and messages"])
+
+_FILES = "/v1/sessions/{external_id}/files"
+_NUMBER: schemas.Schema = {"minimum": -(2**53), "maximum": 2**53}
+Text = Annotated[str, Field(description="Of the commands that have it.", json_schema_extra={"maxLength": MAX_FILE})]
+
+
+class FileView(Body):
+    """What to view: a directory, or a file, or some of its lines."""
+
+    path: str = Field(description="`/memories`, or a path below it.")
+    view_range: list[Annotated[Whole, Field(json_schema_extra=_NUMBER)]] | None = Field(
+        default=None, description="The first and the last line, from 1; -1 is the end."
+    )
+
+
+class FileChange(Body):
+    """A command of Anthropic's memory tool, `memory_20250818`, with its fields. `clear` removes all files."""
+
+    command: Literal["create", "str_replace", "insert", "delete", "rename", "clear"]
+    path: Text | None = None
+    file_text: Text | None = None
+    old_str: Text | None = None
+    new_str: Text | None = None
+    insert_line: Annotated[Whole, Field(json_schema_extra=_NUMBER)] | None = None
+    insert_text: Text | None = None
+    old_path: Text | None = None
+    new_path: Text | None = None
+
+
+@router.post(f"{_FILES}/view", response_model=FileAnswer)
+@needs("read")
+def view_files(external_id: SessionId, body: FileView, caller: Caller) -> Response:
+    """View a directory or a file that an assistant stored in this session, as Anthropic's memory tool shows it. What cannot be
+    shown is said in the answer, which is for the assistant."""
+    command = read_command({"command": "view", **_given(body)})
+    return answer(caller.services.files.view(caller.reach, external_id, command))
+
+
+@router.post(_FILES, response_model=FileAnswer)
+@needs("write")
+def change_files(external_id: SessionId, body: FileChange, caller: Caller) -> Response:
+    """Carry out a command of Anthropic's memory tool on the files of a session, which are in the pool that the session is in, and
+    are deleted with it. A command that cannot be carried out is no error of the request: the answer says so to the assistant.
+    Needs the permission `read` too."""
+    caller.key.require("read")
+    return answer(caller.services.files.change(caller.reach, external_id, read_command(_given(body))))
+
+
+def _given(body: Body) -> dict[str, Any]:
+    return {name: value for name, value in body.model_dump().items() if value is not None}

@@ -1,0 +1,37 @@
+"""Examples of the Anthropic-compatible routes, from the same household as the others."""
+
+from collections.abc import Mapping
+
+from cloister.interfaces.http.openapi.examples import NEW_MESSAGE, NEW_REPLY, Example
+
+ANTHROPIC_EXAMPLES: Mapping[str, Example] = {
+    "create_message": Example(
+        request={
+            "model": "llama-3",
+            "max_tokens": 1_024,
+            "system": "Be brief.",
+            "messages": [NEW_MESSAGE],
+        },
+        answer={
+            "id": "msg_2c19f0a87b3e54d6",
+            "type": "message",
+            "role": "assistant",
+            "model": "llama-3",
+            "content": [{"type": "text", "text": NEW_REPLY["content"]}],
+            "stop_reason": "end_turn",
+            "stop_sequence": None,
+            "usage": {"input_tokens": 148, "output_tokens": 12},
+        },
+    ),
+    "view_files": Example(
+        request={"path": "/memories/hotel.txt"},
+        answer={
+            "text": "Here's the content of /memories/hotel.txt with line numbers:\n     1\tThe hotel is in Alfama.",
+            "is_error": False,
+        },
+    ),
+    "change_files": Example(
+        request={"command": "create", "path": "/memories/hotel.txt", "file_text": "The hotel is in Alfama."},
+        answer={"text": "File created successfully at: /memories/hotel.txt", "is_error": False},
+    ),
+}
