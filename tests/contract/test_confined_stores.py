@@ -327,6 +327,9 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
 # keys and usage are the whole tenant's, and their services refuse a confined caller.
 BY_FOUND_ID = {
     "EntityStore.forget_statements",
+    "FileStore.apply",
+    "FileStore.sizes",
+    "FileStore.text",
     "ItemStore.add",
     "ItemStore.after",
     "ItemStore.before",

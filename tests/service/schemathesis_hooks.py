@@ -17,7 +17,19 @@ Fields = dict[str, Any]
 _GROUND: Fields = json.loads(os.environ.get("CLOISTER_SCHEMATHESIS", "{}"))
 _numbers = count(1)
 _READ_FIELDS = {
-    *("items", "input", "messages", "model", "instructions", "stream", "stream_options", "store", "metadata", "n", "user"),
+    *(
+        "items",
+        "input",
+        "messages",
+        "model",
+        "instructions",
+        "stream",
+        "stream_options",
+        "store",
+        "metadata",
+        "n",
+        "user",
+    ),
     *("encoding_format", "dimensions"),
 }
 

@@ -84,6 +84,7 @@ class Client:
             self.keep_memories_true,
             self.keep_entities,
             self.keep_items,
+            self.keep_entries,
             self.keep_settings,
             self.take_along,
             self.look_around,
@@ -246,6 +247,34 @@ class Client:
         self.ask("DELETE", answered, 200, route="/v1/responses/{response_id}")
         self.ask("DELETE", path, 200, route=route)
         self.ask("GET", "/v1/models/recall-only", 200, route="/v1/models/{model_id}")
+
+    def keep_entries(self) -> None:
+        """Entries of LangGraph's store, a file of Anthropic's memory tool, and a message to Anthropic's front, of this client's own."""
+        headers = {"X-User-ID": f"graph-{self._number}"}
+        entry = {"namespace": ["notes"], "key": "beans"}
+        store, value = "/langgraph/store/items", {"text": self.words()}
+        self.ask("PUT", store, 204, json={**entry, "value": value}, headers=headers)
+        kept = self.ask("GET", f"{store}?namespace=notes&key=beans", 200, headers=headers).json()
+        assert kept["value"] == value
+        asked = {"namespace_prefix": ["notes"]}
+        found = self.ask("POST", f"{store}/search", 200, json=asked, headers=headers).json()["items"]
+        assert [each["value"] for each in found] == [value]
+        self.ask("POST", "/langgraph/store/namespaces", 200, json={"limit": 5}, headers=headers)
+        self.ask("DELETE", store, 204, json=entry, headers=headers)
+        batch = {"operations": [{"op": "list_namespaces"}], "project_id": self._home.projects[0]}
+        self.ask("POST", "/v1/entries/read", 200, json=batch)
+        put = [{"op": "put", "namespace": [f"of {self._number}"], "key": "k", "value": value}]
+        self.ask("POST", "/v1/entries/write", 200, json={**batch, "operations": put})
+        name = f"files-{self._number}"
+        session = {"external_id": name, "user_id": name, "project_id": None}
+        self.ask("POST", "/v1/sessions", 201, 200, json=session)
+        file = {"command": "create", "path": "/memories/notes.txt", "file_text": self.words()}
+        self.in_session("POST", name, "/files", 200, json=file)
+        self.in_session("POST", name, "/files/view", 200, json={"path": "/memories"})
+        question = {"role": "user", "content": self.words()}
+        message = {"model": "any", "max_tokens": 9, "messages": [question]}
+        self.ask("POST", "/anthropic/v1/messages", 200, json=message, headers={"X-Session-ID": name})
+        self.in_session("DELETE", name, "", 200)
 
     def keep_settings(self) -> None:
         assert self.ask("PATCH", "/org/settings", 200, json={"retention_days": None}).json() == {"retention_days": None}
@@ -411,7 +440,9 @@ def test_many_tenants_at_once_never_see_each_other_and_lose_nothing(
     assert server.services is not None
     routes = {(method, path) for method, path in routes_of(create_app(server.services)) if method != "HEAD"}
     outside = [
-        path for method, path in sorted(routes) if method == "GET" and not path.startswith(("/v1", "/org", "/operator"))
+        path
+        for method, path in sorted(routes)
+        if method == "GET" and not path.startswith(("/v1", "/org", "/operator", "/langgraph"))
     ]
     everything = set[bytes]().union(*(home.own for home in homes))
     clients = [

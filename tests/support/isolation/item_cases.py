@@ -35,9 +35,7 @@ ITEM_CASES: dict[str, Case] = {
         act=lambda t, h: items(t, h).messages_before(MessageId(h.first.messages[1] + 1), 9), nothing=[]
     ),
     "ItemStore.remove": Case(act=lambda t, h: items(t, h).remove((h.first.messages[1], 1)), nothing=0, writes=True),
-    "ItemStore.remove_by_id": Case(
-        act=lambda t, h: items(t, h).remove_by_id(first_item(h.first.session)), writes=True
-    ),
+    "ItemStore.remove_by_id": Case(act=lambda t, h: items(t, h).remove_by_id(first_item(h.first.session)), writes=True),
     "ResponseStore.add": Case(
         act=lambda t, h: ResponseStore(t).add(first_response(h.first.session) + 1, h.first.session, response(h)),
         nothing=StorageError,
