@@ -59,6 +59,7 @@ def before_call(_: schemathesis.HookContext, case: Any, **__: Any) -> None:
     _change_an_entity_in_one_way(case.operation.path, body)
     _send_items_of_known_kinds(case.operation.path, headers, body)
     _run_known_operations(case.operation.path, body)
+    _send_known_commands(case.operation.path, headers, body)
     _name_no_project_of_all(case.operation.path, query, headers)
     if case.meta.phase.name.value != "stateful" and case.method != "DELETE":
         _name_what_is_there(path, query, body)
@@ -191,6 +192,18 @@ def _send_items_of_known_kinds(path: str, headers: Fields, body: Fields) -> None
         body["metadata"] = {"channel": "web"}
     headers.pop("X-Session-ID", None)
     headers.pop("X-Model-Key", None)
+
+
+def _send_known_commands(path: str, headers: Fields, body: Fields) -> None:
+    """Each command on a file has fields of its own, and a version of Anthropic's interface is a date."""
+    if path == "/v1/sessions/{external_id}/files":
+        body.clear()
+        body.update({"command": "create", "path": "/memories/ferry.txt", "file_text": "At ten past."})
+    if path == "/anthropic/v1/messages":
+        headers.pop("anthropic-version", None)
+        headers.pop("X-Session-ID", None)
+        for name in {*body} - {"model", "max_tokens", "messages", "system", "stream"}:
+            del body[name]
 
 
 def _name_no_project_of_all(path: str, query: Fields, headers: Fields) -> None:

@@ -249,7 +249,7 @@ class Client:
         self.ask("GET", "/v1/models/recall-only", 200, route="/v1/models/{model_id}")
 
     def keep_entries(self) -> None:
-        """Entries of LangGraph's store, a file of Anthropic's memory tool, and a message to Anthropic's front, of this client's own."""
+        """Entries of LangGraph's store, a file of Anthropic's memory tool, and a message to Anthropic's front."""
         headers = {"X-User-ID": f"graph-{self._number}"}
         entry = {"namespace": ["notes"], "key": "beans"}
         store, value = "/langgraph/store/items", {"text": self.words()}

@@ -150,7 +150,7 @@ DERIVED_CASES: dict[str, Case] = {
     ),
     "EntityStore.forget_messages": Case(act=lambda t, h: EntityStore(t).forget_messages(h.first.messages), writes=True),
     "EntityStore.forget_statements": Case(
-        act=lambda t, h: EntityStore(t).forget_statements(h.first.session, {same_as(WORDS)}), writes=True
+        act=lambda t, h: EntityStore(t).forget_statements(h.first.session, {same_as("needs water")}), writes=True
     ),
     "EntityStore.retag": Case(act=lambda t, h: retag(t, h), writes=True),
     "EntityStore.lock": Case(act=lambda t, h: EntityStore(t).lock([h.second.entity]), nothing=[], writes=True),

@@ -1,6 +1,7 @@
 """The stores of supersession and revisions, method by method, as `test_store_isolation` runs them."""
 
 from cloister.domain.errors import NotFound, StorageError
+from cloister.domain.identifiers import MemoryId
 from cloister.domain.memory import same_as
 from cloister.domain.truth.revision import state_of
 from cloister.domain.truth.supersession import Fact, Person
@@ -49,7 +50,7 @@ SUPERSESSION_CASES: dict[str, Case] = {
     "SupersessionStore.copies": Case(
         act=lambda t, h: facts(t, h).copies(MemoryStore(t).get(h.first.memory, MOMENT), MOMENT), nothing=NotFound
     ),
-    "SupersessionStore.changed_at": Case(act=lambda t, h: facts(t, h).changed_at(h.first.memory, MOMENT), nothing=[]),
+    "SupersessionStore.changed_at": Case(act=lambda t, h: facts(t, h).changed_at(MemoryId(0), MOMENT), nothing=[]),
     "SupersessionStore.set_successor": Case(act=lambda t, h: facts(t, h).set_successor(fact(h), fact(h)), writes=True),
     "ReplacementStore.person": Case(act=lambda t, h: ReplacementStore(t).person(h.first.session), nothing=None),
     "ReplacementStore.subjects": Case(

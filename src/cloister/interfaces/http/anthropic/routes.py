@@ -39,7 +39,7 @@ _STREAM: dict[str, Any] = {
     "content": {sse.MEDIA_TYPE: {"schema": {"description": "Events of a message, each named."}, "example": _EXAMPLE}}
 }
 _VERSION = anchored(r"\d{4}-\d{2}-\d{2}")
-_BETAS = anchored(r"[A-Za-z0-9._, -]{1,1000}")
+_BETAS = anchored(r"[A-Za-z0-9._, -]{0,1000}")
 VersionHeader = Annotated[
     str | None,
     Header(
@@ -53,7 +53,7 @@ BetaHeader = Annotated[
     Header(
         alias="anthropic-beta",
         description="Names of features in test, which are passed to the model's server.",
-        json_schema_extra={"pattern": "^[A-Za-z0-9._, -]{1,1000}$"},
+        json_schema_extra={"pattern": "^[A-Za-z0-9._, -]{0,1000}$"},
     ),
 ]
 
