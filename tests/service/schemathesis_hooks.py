@@ -109,7 +109,7 @@ def _go_on_where_a_page_ended(query: Fields, path: str) -> None:
     asked for."""
     if "cursor" in query:
         del query["cursor"]
-        if path in _GROUND["cursors"] and not {"name", "filter"} & set(query):
+        if path in _GROUND["cursors"] and not {"name", "filter", "status"} & set(query):
             query["cursor"] = _GROUND["cursors"][path]
 
 

@@ -187,10 +187,10 @@ def test_what_a_conflict_a_quota_or_a_missing_project_can_refuse_says_so(documen
     others = {"create_tenant", "revoke_api_key", "sign_in", "erase_tenant", *memories}
     projects = {"create_project", "change_project", "delete_project"}
     turns = {"chat", "complete_chat", "create_response", "create_message"}
-    items = {"add_items", "add_conversation_items"}
+    items = {"add_items", "add_conversation_items", "create_conversation"}
     assert with_code("conflict") == {*writing, *others, *projects, *items, *turns, "extract", "import_archive"}
     assert with_code("turn_in_progress") == turns
-    limited = {*writing, *items, *turns, "create_project", "create_conversation", "import_archive", "write_entries"}
+    limited = {*writing, *items, *turns, "create_project", "import_archive", "write_entries"}
     assert with_code("quota_exceeded") == limited
     assert with_code("project_required") == {"search", "list_entities", "export_archive"}
     models = {"extract", "preview_extraction", "complete_chat", "create_response", "create_message"}

@@ -124,7 +124,7 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "preview_extraction": ("model_unavailable",),
     "chat": ("turn_in_progress", "conflict", "quota_exceeded"),
     "create_response": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
-    "create_conversation": ("quota_exceeded",),
+    "create_conversation": ("conflict", "quota_exceeded"),
     "add_conversation_items": ("conflict", "quota_exceeded"),
     "add_items": ("conflict", "quota_exceeded"),
     "write_entries": ("quota_exceeded",),
