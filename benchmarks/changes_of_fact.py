@@ -21,7 +21,7 @@ from cloister import Cloister
 from temporary import open_engine
 
 CASES = Path(__file__).with_suffix("")
-HALVES = ("shown", "held_back", "fresh", "wordings")
+HALVES = ("shown", "held_back", "fresh", "wordings", "blind")
 NEXT_SESSION = "---"
 
 
