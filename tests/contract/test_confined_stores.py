@@ -250,7 +250,7 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
     ),
     "StoredEntities.found": lambda t, h: (
         [
-            list(StoredEntities(t, project, user, GENERATION).found([h.first.entity, h.second.entity]))
+            list(StoredEntities(t, project, user, GENERATION).found([h.first.entity, h.second.entity], MOMENT))
             for project, user in ((GARDEN, None), (h.cellar, "ann"), (h.cellar, "bob"), (h.cellar, None))
         ]
         == [[h.first.entity], [h.second.entity], [], []]

@@ -175,10 +175,13 @@ def test_what_a_client_writes_about_memory_is_not_taken_as_memory(front: Front) 
 
 
 def test_tags_cannot_be_forged_through_the_metadata(front: Front) -> None:
-    """CTX-3: metadata of a request names the session, and is kept nowhere."""
+    """CTX-3: metadata of a request names session and project, which must be the tenant's, and is kept nowhere."""
     tenant = front.tenant()
-    forged = {"session_id": "here", "project_id": "proj_0123456789abcdef", "tags": "project:proj_0123456789abcdef"}
-    front.client(tenant.key).chat.completions.create(model="m", messages=[user("Hello.")], metadata=forged)
+    forged = {"session_id": "here", "tags": "project:proj_0123456789abcdef"}
+    create = front.client(tenant.key).chat.completions.create
+    with pytest.raises(openai.NotFoundError):
+        create(model="m", messages=[user("Hello.")], metadata={**forged, "project_id": "proj_0123456789abcdef"})
+    create(model="m", messages=[user("Hello.")], metadata=forged)
     session = tenant.admin.get(f"/v1/sessions/{segment('here')}").json()
     assert session["project_id"] == tenant.default_project_id
     assert (session["tags"], session["metadata"]) == ([], {})

@@ -155,7 +155,7 @@ DERIVED_CASES: dict[str, Case] = {
     "StoredEntities.size": Case(act=lambda t, h: entity_rows(t, h).size(), nothing=0),
     "StoredEntities.version": Case(act=lambda t, h: entity_rows(t, h).version(), nothing=None),
     "StoredEntities.all_rows": Case(act=lambda t, h: list(entity_rows(t, h).all_rows()), nothing=[]),
-    "StoredEntities.found": Case(act=lambda t, h: entity_rows(t, h).found([h.second.entity]), nothing={}),
+    "StoredEntities.found": Case(act=lambda t, h: entity_rows(t, h).found([h.second.entity], MOMENT), nothing={}),
     "ObservationStore.add": Case(
         act=lambda t, h: ObservationStore(t).add(
             new_observation(new_observation_id(), h.first.session, h.first.messages[1]), *h.first.messages

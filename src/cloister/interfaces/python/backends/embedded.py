@@ -8,30 +8,26 @@ from cloister.bootstrap import Services
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import EntityId, KeyId, MemoryId, MessageId, ObservationId, ProjectId
-from cloister.domain.memory import MemoryStatus, StoredMemory
-from cloister.domain.recall.filter import Filter
+from cloister.domain.identifiers import KeyId, MessageId, ProjectId
 from cloister.domain.recall.filter_language import filter_identity
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.archives.shapes import Imported, imported_shape
 from cloister.interfaces.python.arguments import UNSPECIFIED, ProjectChoice
+from cloister.interfaces.python.backends.embedded_derived import EmbeddedDerived, parsed_filter
 from cloister.interfaces.python.backends.interface import ContextQuery, ProjectChange, SearchQuery
 from cloister.interfaces.python.entries.backends import EmbeddedEntries
-from cloister.interfaces.python.items.shapes import Item, item_shape
-from cloister.interfaces.python.pages import GivenFilter, ListCursors, Page, PageRequest, foreign_cursor
-from cloister.services.conversations.item_format import NewItem
+from cloister.interfaces.python.items.backends import EmbeddedItems
+from cloister.interfaces.python.pages import Page, PageRequest, foreign_cursor
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
-from cloister.services.memories.corrections import MemoryChange
-from cloister.services.memories.entity_changes import Correction, EntitySplit
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import SearchTarget
 from cloister.services.tenancy.api_keys import KeyFields
 
 
-class EmbeddedBackend(EmbeddedEntries):
+class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries):
     """Works for one tenant, with the services it was given and closes them."""
 
     def __init__(self, services: Services, reach: Reach) -> None:
@@ -98,12 +94,12 @@ class EmbeddedBackend(EmbeddedEntries):
         return shapes.episode_shape(episode, session_id)
 
     def messages(self, session_id: str, page: PageRequest[MessageId]) -> Page[shapes.Message]:
-        cursors = self._cursors("messages", session_id, *filter_identity(_parsed(page.filter)))
+        cursors = self._cursors("messages", session_id, *filter_identity(parsed_filter(page.filter)))
         start = cursors.number(page.cursor)
         after = page.after if start is None else MessageId(start)
         try:
             session, rows = self.services.sessions.messages(
-                self.reach, session_id, limit=page.limit + 1, after=after, filter=_parsed(page.filter)
+                self.reach, session_id, limit=page.limit + 1, after=after, filter=parsed_filter(page.filter)
             )
         except NotFound as error:
             # The cursor is of an earlier session with this external id.
@@ -120,24 +116,6 @@ class EmbeddedBackend(EmbeddedEntries):
     def forget_message(self, message: MessageId) -> None:
         self.services.forgetting.message(self.reach, message)
 
-    def items(self, session_id: str, page: PageRequest[int], newest_first: bool) -> Page[Item]:
-        cursors = self._cursors("items", session_id, newest_first)
-        pair = cursors.pair(page.cursor)
-        rows = self.services.items.page(
-            self.reach,
-            session_id,
-            limit=page.limit + 1,
-            after=None if pair is None else (MessageId(pair[0]), pair[1]),
-            newest_first=newest_first,
-        )
-        return cursors.page(rows, page.limit, shape=item_shape, key=lambda item: item.position)
-
-    def add_items(self, session_id: str, items: Sequence[NewItem]) -> list[Item]:
-        return [item_shape(item) for item in self.services.items.add(self.reach, session_id, items)]
-
-    def forget_item(self, session_id: str, item_id: str) -> None:
-        self.services.items.remove(self.reach, session_id, item_id)
-
     def context(self, session_id: str, query: ContextQuery) -> shapes.Context:
         request = ContextRequest(
             question=query.query,
@@ -148,7 +126,7 @@ class EmbeddedBackend(EmbeddedEntries):
             recent_limit=query.recent_limit,
             semantic_limit=query.semantic_limit,
             budget=query.budget_tokens,
-            filter=_parsed(query.filter),
+            filter=parsed_filter(query.filter),
         )
         context = self.services.context.build(self.reach, session_id, request)
         return shapes.context_shape(context)
@@ -166,141 +144,9 @@ class EmbeddedBackend(EmbeddedEntries):
             min_relevance=query.min_relevance,
             asked_at=query.asked_at,
             as_of=query.as_of,
-            filter=_parsed(query.filter),
+            filter=parsed_filter(query.filter),
         )
         return [shapes.hit_shape(hit) for hit in hits]
-
-    def memories(
-        self, session_id: str, page: PageRequest[MemoryId], status: MemoryStatus | None
-    ) -> Page[derived_shapes.Memory]:
-        cursors = self._cursors("memories", session_id, status, *filter_identity(_parsed(page.filter)))
-        start = cursors.pair(page.cursor)
-        rows = self.services.memories.of_session(
-            self.reach,
-            session_id,
-            limit=page.limit + 1,
-            after=start,
-            behind=None if start else page.after,
-            filter=_parsed(page.filter),
-            status=status,
-        )
-        return _memory_page(cursors, rows, page.limit)
-
-    def user_memories(
-        self, user_id: str, page: PageRequest[MemoryId], status: MemoryStatus | None
-    ) -> Page[derived_shapes.Memory]:
-        cursors = self._cursors("user memories", user_id, status, *filter_identity(_parsed(page.filter)))
-        start = cursors.pair(page.cursor)
-        rows = self.services.memories.of_user(
-            self.reach,
-            user_id,
-            limit=page.limit + 1,
-            after=start,
-            behind=None if start else page.after,
-            filter=_parsed(page.filter),
-            status=status,
-        )
-        return _memory_page(cursors, rows, page.limit)
-
-    def add_memories(
-        self, session_id: str, contents: Sequence[str], idempotency_key: str | None
-    ) -> derived_shapes.Appended:
-        appended = self.services.memories.add(self.reach, session_id, contents, idempotency_key=idempotency_key)
-        return derived_shapes.appended_shape(appended)
-
-    def get_memory(self, memory: MemoryId) -> derived_shapes.Memory:
-        return derived_shapes.memory_shape(self.services.corrections.get(self.reach, memory))
-
-    def correct_memory(self, memory: MemoryId, change: MemoryChange) -> derived_shapes.Memory:
-        return derived_shapes.memory_shape(self.services.corrections.correct(self.reach, memory, change, by=None))
-
-    def retract_memory(self, memory: MemoryId) -> derived_shapes.Memory:
-        return derived_shapes.memory_shape(self.services.corrections.retract(self.reach, memory, by=None))
-
-    def restore_memory(self, memory: MemoryId) -> derived_shapes.Memory:
-        return derived_shapes.memory_shape(self.services.corrections.restore(self.reach, memory, by=None))
-
-    def memory_history(self, memory: MemoryId, page: PageRequest[int]) -> Page[derived_shapes.MemoryRevision]:
-        cursors = self._cursors("history of a memory", memory)
-        rows = self.services.corrections.history(
-            self.reach, memory, limit=page.limit + 1, after=cursors.pair(page.cursor)
-        )
-        return cursors.page(
-            rows,
-            page.limit,
-            shape=derived_shapes.revision_shape,
-            key=lambda revision: (revision.changed_at, revision.id),
-        )
-
-    def forget_memory(self, memory: MemoryId) -> None:
-        self.services.memories.forget(self.reach, memory)
-
-    def entities(
-        self, project: ProjectId, user_id: str | None, page: PageRequest[EntityId]
-    ) -> Page[derived_shapes.Entity]:
-        cursors = self._cursors("entities", project, user_id)
-        start = cursors.pair(page.cursor)
-        rows = self.services.entities.page(
-            self.reach,
-            project,
-            user_id=user_id,
-            limit=page.limit + 1,
-            after=start,
-            behind=None if start else page.after,
-        )
-        return cursors.page(
-            rows, page.limit, shape=derived_shapes.entity_shape, key=lambda entity: (entity.created_at, entity.id)
-        )
-
-    def entity(self, entity: EntityId) -> derived_shapes.EntityDetail:
-        return derived_shapes.entity_detail_shape(self.services.entities.get(self.reach, entity))
-
-    def entity_mentions(self, entity: EntityId, page: PageRequest[int]) -> Page[derived_shapes.EntityMention]:
-        cursors = self._cursors("mentions of an entity", entity)
-        rows = self.services.entities.mentions(
-            self.reach, entity, limit=page.limit + 1, before=cursors.pair(page.cursor)
-        )
-        return cursors.page(rows, page.limit, shape=derived_shapes.mention_shape, key=lambda mention: mention.cursor)
-
-    def update_entity(self, entity: EntityId, correction: Correction) -> derived_shapes.EntityDetail:
-        corrected = self.services.entity_changes.correct(self.reach, entity, correction)
-        return derived_shapes.entity_detail_shape(corrected)
-
-    def delete_entity(self, entity: EntityId) -> None:
-        self.services.entity_changes.delete(self.reach, entity)
-
-    def merge_entity(self, entity: EntityId, into: EntityId) -> derived_shapes.EntityDetail:
-        return derived_shapes.entity_detail_shape(self.services.entity_changes.merge(self.reach, entity, into))
-
-    def split_entity(self, entity: EntityId, split: EntitySplit) -> derived_shapes.EntityDetail:
-        return derived_shapes.entity_detail_shape(self.services.entity_changes.split(self.reach, entity, split))
-
-    def restore_entity(self, entity: EntityId) -> derived_shapes.EntityDetail:
-        return derived_shapes.entity_detail_shape(self.services.entity_undo.restore(self.reach, entity))
-
-    def retag_entity(self, entity: EntityId, project: ProjectId, user_id: str | None) -> derived_shapes.Entity:
-        moved = self.services.entities.retag(self.reach, entity, project, user_id=user_id, is_admin=True)
-        return derived_shapes.entity_shape(moved.entity)
-
-    def observations(self, session_id: str, page: PageRequest[ObservationId]) -> Page[derived_shapes.Observation]:
-        cursors = self._cursors("observations", session_id)
-        start = cursors.pair(page.cursor)
-        rows = self.services.observations.of_session(
-            self.reach, session_id, limit=page.limit + 1, after=start, behind=None if start else page.after
-        )
-        return cursors.page(
-            rows,
-            page.limit,
-            shape=derived_shapes.observation_shape,
-            key=lambda stored: (stored.observation.said_at, stored.observation.id),
-        )
-
-    def preview_extraction(self, drafts: Sequence[Draft], project: ProjectChoice) -> preview_shapes.ExtractionPreview:
-        found = self.services.extraction_preview.preview(self.reach, drafts, self._resolved(project))
-        return preview_shapes.extraction_preview_shape(found)
-
-    def extract(self, session_id: str) -> derived_shapes.Extraction:
-        return derived_shapes.extraction_shape(self.services.extraction.extract_now(self.reach, session_id))
 
     def create_project(self, name: str, visibility: MemberVisibility, allow_duplicate_name: bool) -> shapes.Project:
         created = self.services.projects.create_project(
@@ -391,20 +237,3 @@ class EmbeddedBackend(EmbeddedEntries):
 
     def schema_version(self) -> int:
         return self.services.health.schema_version()
-
-    def _resolved(self, project: ProjectChoice) -> ProjectId | None:
-        """Where no project is named, it is the tenant's default project (ISO-11)."""
-        return self.services.projects.default_project(self.reach) if project is UNSPECIFIED else project
-
-    def _cursors(self, name: str, *filters: int | str | None) -> ListCursors:
-        return ListCursors(name, self.reach.tenant, *filters)
-
-
-def _parsed(filter: GivenFilter | None) -> Filter | None:
-    return None if filter is None else filter.parsed
-
-
-def _memory_page(cursors: ListCursors, rows: Sequence[StoredMemory], limit: int) -> Page[derived_shapes.Memory]:
-    return cursors.page(
-        rows, limit, shape=derived_shapes.memory_shape, key=lambda stored: (stored.memory.created_at, stored.memory.id)
-    )
