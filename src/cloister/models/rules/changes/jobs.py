@@ -58,10 +58,10 @@ _BECAME = anchored(
     rf"|the )?(?P<value>(?:[\w'/&+-]+ ){{0,4}}?(?i:{table.TITLE})(?: of [\w'&-]+(?: [\w'&-]+){{0,2}})?)(?![\w'-])"
 )
 _BEGAN_AS = anchored(
-    rf"{table.BEGAN_AS} (?:an? |the |my |their )?(?P<value>[\w'/&+-]+(?: [\w'/&+-]+){{0,5}}?(?: in (?:chief|charge))?+){_UNTIL}"
+    rf"{table.BEGAN_AS} (?:an? |the |my |their )?(?P<value>[\w'/&+-]++(?: [\w'/&+-]++){{0,5}}?(?: in (?:chief|charge))?+){_UNTIL}"
 )
 _PROMOTED = anchored(
-    rf"{table.PROMOTED} (?:an? |the )?(?P<value>[\w'/&+-]+(?: [\w'/&+-]+){{0,5}}?(?: in (?:chief|charge))?+){_UNTIL}"
+    rf"{table.PROMOTED} (?:an? |the )?(?P<value>[\w'/&+-]++(?: [\w'/&+-]++){{0,5}}?(?: in (?:chief|charge))?+){_UNTIL}"
 )
 _MADE = anchored(rf"{table.MADE} (?:an? |the )?(?P<value>(?:[\w'/&+-]+ ){{0,4}}?(?i:{table.TITLE}))(?![\w'-])")
 _GOT_JOB = anchored(table.GOT_JOB)

@@ -40,6 +40,8 @@ class NewMemory:
 
     fact: Fact
     speaker: Speaker
+    family: Family | None
+    """What the memory is about, also if it is doubtful whether that changed."""
     values: tuple[Stated, ...]
     said_at: int
     sources: list[MessageId]
@@ -54,8 +56,7 @@ class NewMemory:
         return self.fact.content
 
     def extracted(self) -> ExtractedMemory:
-        family = self.values[0].family if self.values else None
-        category = _CATEGORIES.get(family, self.fact.category) if family else self.fact.category
+        category = _CATEGORIES.get(self.family, self.fact.category) if self.family else self.fact.category
         return ExtractedMemory(
             content=self.fact.content,
             sources=tuple(self.sources),
@@ -99,10 +100,12 @@ class Supersession:
 
     def add(self, fact: Fact, speaker: Speaker, said_at: int, source: MessageId) -> NewMemory:
         """Add a memory that was said after those added before, and decide what it makes untrue."""
+        stated_here = stated_values(fact.content, speaker)
         new = NewMemory(
             fact=fact,
             speaker=speaker,
-            values=() if fact.returned or is_doubtful(fact.content) else stated_values(fact.content, speaker),
+            family=stated_here[0].family if stated_here else None,
+            values=() if fact.returned or is_doubtful(fact.content) else stated_here,
             said_at=said_at,
             sources=[source],
         )
