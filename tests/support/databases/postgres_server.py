@@ -42,7 +42,14 @@ TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'p
 KEPT = ("schema_migration", "notification_key")
 # Unsafe and fast. A process of Cloister has up to 19 connections; tests of all workers start dozens of them at a time.
 CONNECTIONS = 200 + 100 * int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-CONFIGURATION = {"fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "max_connections": CONNECTIONS}
+# No vacuum by itself: a test that looks into the files runs its own, which another one beside it would disturb.
+CONFIGURATION = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "synchronous_commit": "off",
+    "autovacuum": "off",
+    "max_connections": CONNECTIONS,
+}
 
 
 class PostgresServer:

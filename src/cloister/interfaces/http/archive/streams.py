@@ -39,8 +39,12 @@ class ArchiveStream(Response):
         except TimeoutError:
             return  # the response is left incomplete, so the server closes the connection
         finally:
-            await run_in_threadpool(self._chunks.close)
-            self._limit.close()
+            await self._release()
+
+    async def _release(self) -> None:
+        """End the snapshot, and let the next export of the tenant begin. Calling it again does nothing."""
+        await run_in_threadpool(self._chunks.close)
+        self._limit.close()
 
     async def _send(self, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
@@ -49,6 +53,8 @@ class ArchiveStream(Response):
                 return
             async with asyncio.timeout(SLOW_SECONDS):
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        # Before the end: a client that has read all may export again at once.
+        await self._release()
         await send({"type": "http.response.body", "body": b""})
 
 
