@@ -91,6 +91,13 @@ def test_the_files_of_a_session_are_its_own_at_a_server_too(remote: Cloister, te
         confined.memory_tool("notes", view())
     with pytest.raises(ToolError, match="user_id"):
         ours.call({**view(), "user_id": "bob"})
+    remote.move_session("notes", tenant.default_project_id)
+    with pytest.raises(Conflict):
+        ours.call(view())
+    remote.delete_session("notes")
+    remote.create_session("notes", project_id=garden, user_id="bob")
+    with pytest.raises(Conflict):
+        ours.call(view())
 
 
 def test_files_stay_in_their_pool_and_go_with_their_session(remote: Cloister, tenant: Tenant) -> None:

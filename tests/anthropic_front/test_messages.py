@@ -15,6 +15,7 @@ from support.servers.http_server import serving
 
 FERRY = "The ferry to Grado leaves at ten past."
 FILE = {"type": "document", "source": {"type": "file", "file_id": "file_of_another"}}
+NESTED = {"type": "document", "source": {"type": "content", "content": [FILE]}}
 ASK = "When does the ferry to Grado leave?"
 
 
@@ -211,6 +212,16 @@ def test_a_model_that_breaks_off_is_an_error_event_and_a_partial_reply(front: An
         ({"system": [{"type": "image"}]}, "system[0]"),
         ({"container": "container_of_another"}, "container"),
         ({"messages": [{"role": "user", "content": [FILE]}]}, "content[0]"),
+        ({"messages": [{"role": "user", "content": [NESTED]}]}, "content[0]"),
+        ({"messages": [{"role": "user", "content": [{"type": "tool_result", "content": [NESTED]}]}]}, "content[0]"),
+        (
+            {
+                "messages": [
+                    {"role": "assistant", "content": [{"type": "web_fetch_tool_result", "content": {"content": FILE}}]}
+                ]
+            },
+            "content[0]",
+        ),
         ({"messages": [{"role": "user", "content": [{"type": "tool_result", "content": [FILE]}]}]}, "content[0]"),
         ({"metadata": {"session_id": "other"}}, "metadata.session_id"),
         ({"max_tokens": 0}, "max_tokens"),

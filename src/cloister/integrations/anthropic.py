@@ -58,7 +58,6 @@ class CloisterMemoryTool(BetaAbstractMemoryTool):
         self._cloister = cloister
         self._project_id = project_id
         self._user_id = user_id
-        self._is_checked = False
 
     def view(self, command: _View) -> str:
         return self._run(_fields(command))
@@ -83,9 +82,7 @@ class CloisterMemoryTool(BetaAbstractMemoryTool):
         return self._run({"command": "clear"})
 
     def _run(self, command: Mapping[str, Any]) -> str:
-        if not self._is_checked:
-            self._ensure_session()
-            self._is_checked = True
+        self._ensure_session()  # each time: it may have been moved, or be another one under the same name
         try:
             return _text(self._cloister.memory_tool(self.session_id, command))
         except NotFound:  # the session was deleted since

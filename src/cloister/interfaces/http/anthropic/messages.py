@@ -96,13 +96,19 @@ def _check_content(content: object) -> None:
 
 
 def _refuse_stored_file(block: Block, field: str) -> None:
-    """Refuse a file in the account of the model provider: all tenants share that account, so its ids are within nobody's reach."""
-    inner: Any = block.get("content")
-    parts = cast(list[object], inner) if isinstance(inner, list) else []
-    blocks = [block, *(cast(Block, part) for part in parts if isinstance(part, Mapping))]
-    for given in (*blocks, *(each.get("source") for each in blocks)):
-        if isinstance(given, Mapping) and "file_id" in given:
-            raise InvalidRequest(field, "names a stored file of the model's provider: send its contents instead.")
+    """Refuse a file in the account of the model provider, however deep in a block it is named: all tenants share that account, so
+    its ids are within nobody's reach. The `input` of a tool call is the application's own."""
+    waiting: list[object] = [block]
+    while waiting:
+        given = waiting.pop()
+        if isinstance(given, list):
+            waiting += cast(list[object], given)
+        elif isinstance(given, Mapping):
+            fields = cast(Block, given)
+            if "file_id" in fields:
+                raise InvalidRequest(field, "names a stored file of the model's provider: send its contents instead.")
+            is_call = str(fields.get("type")).endswith("tool_use")
+            waiting += (value for name, value in fields.items() if not (is_call and name == "input"))
 
 
 def _words(content: str | Sequence[Block], separator: str) -> str:
