@@ -114,6 +114,24 @@ def test_a_request_without_a_session_that_fails_leaves_nothing_behind(
     eventually(lambda: tenant.admin.everything("/v1/sessions") == [])
 
 
+def test_what_was_recorded_meanwhile_in_a_session_that_a_failed_request_made_stays(
+    front: Front, tenant: Tenant
+) -> None:
+    """A stream names its session before it breaks off. Nothing that was acknowledged is lost."""
+    go_on = threading.Event()
+    pauses = iter([lambda: None, lambda: go_on.wait(30)])
+    front.model.answers(Answer(headers=BROKEN.headers, pieces=BROKEN.pieces, pause=lambda: next(pauses)()))
+    create = front.client(tenant.key).chat.completions.with_raw_response.create
+    raw = create(model="m", messages=HELLO, stream=True)
+    name = raw.headers["x-session-id"]
+    tenant.say(name, "The lamp was sold.")
+    go_on.set()
+    with pytest.raises(openai.APIError):
+        list(raw.parse())
+    eventually(lambda: statuses_in(tenant, name)[-1] == ("assistant", "partial"))
+    assert ("user", "The lamp was sold.") in said_in(tenant, name)
+
+
 def test_a_response_that_its_client_stopped_is_cancelled(front: Front, tenant: Tenant) -> None:
     """It was not cut off at its limit."""
     left = threading.Event()

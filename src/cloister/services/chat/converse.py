@@ -144,7 +144,8 @@ class Chat:
         if turn.is_unnamed and (finished_reply.status == "failed" or finished_reply.error is not None):
             finished = _turn_end(finished_reply)
             publish(finished)
-            await self._forget_unnamed(turn, threads)
+            if not await self._forget_unnamed(turn, threads):
+                await self._store(turn, finished_reply, threads, contexts)
         else:
             finished = await self._store(turn, finished_reply, threads, contexts)
             publish(finished)
@@ -241,12 +242,15 @@ class Chat:
             await asyncio.sleep(_FIRST_WAIT * 2**attempt)
         raise AssertionError
 
-    async def _forget_unnamed(self, turn: Turn, threads: ThreadRunner) -> None:
+    async def _forget_unnamed(self, turn: Turn, threads: ThreadRunner) -> bool:
         """Forget a session that the failed request has made and not named: a client that asks again would leave one behind for
-        each attempt. If this fails, the session stays, as one whose question was not answered."""
-        forget = partial(self._forgetting.session, Reach(tenant=turn.reach.tenant), turn.session.external_id)
+        each attempt. It stays if somebody recorded more in it, which a stream that named it makes possible; returns whether it is
+        gone. If storage fails, it stays as one whose question was not answered."""
+        reach, messages = Reach(tenant=turn.reach.tenant), len(turn.messages)
+        forget = partial(self._forgetting.session_of_request, reach, turn.session, messages=messages)
         with suppress(NotFound, StorageError):
-            await threads.write(forget)
+            return await threads.write(forget)
+        return True
 
     async def _forget_replaced(self, turn: Turn, replaced: Sequence[MessageId], threads: ThreadRunner) -> None:
         for message in replaced:

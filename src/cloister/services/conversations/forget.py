@@ -74,13 +74,34 @@ class Forgetting:
         """Remove a session and all its messages."""
 
         def work(transaction: Transaction) -> tuple[Session, ForgottenCounts, list[Session]]:
-            session, forgotten, quoting = self._empty(transaction, external_id)
-            IdempotencyStore(transaction).forget_session(session.id)
-            PoolStore(transaction, self._generation).note_departure(session.pool)
-            SessionStore(transaction).remove(session.id, messages=forgotten.messages)
-            return session, forgotten, quoting
+            return self._remove(transaction, external_id)
 
-        session, forgotten, quoting = self._database.write(reach, work)
+        return self._note_deleted(*self._database.write(reach, work))
+
+    def session_of_request(self, reach: Reach, session: Session, *, messages: int) -> bool:
+        """Remove a session that a request made, if nothing but that request's messages is in it; whether it was removed."""
+
+        def work(transaction: Transaction) -> tuple[Session, ForgottenCounts, list[Session]] | None:
+            stored = SessionStore(transaction).lock(session.external_id).session
+            if (stored.id, stored.message_count, stored.memory_count) != (session.id, messages, 0):
+                return None
+            return self._remove(transaction, session.external_id)
+
+        removed = self._database.write(reach, work)
+        if removed is not None:
+            self._note_deleted(*removed)
+        return removed is not None
+
+    def _remove(self, transaction: Transaction, external_id: str) -> tuple[Session, ForgottenCounts, list[Session]]:
+        session, forgotten, quoting = self._empty(transaction, external_id)
+        IdempotencyStore(transaction).forget_session(session.id)
+        PoolStore(transaction, self._generation).note_departure(session.pool)
+        SessionStore(transaction).remove(session.id, messages=forgotten.messages)
+        return session, forgotten, quoting
+
+    def _note_deleted(
+        self, session: Session, forgotten: ForgottenCounts, quoting: Sequence[Session]
+    ) -> ForgottenCounts:
         self._events.deleted(session)
         self._events.all_changed(quoting)
         self.clean_up()
