@@ -211,6 +211,8 @@ def test_a_model_that_breaks_off_is_an_error_event_and_a_partial_reply(front: An
         ({"messages": [{"role": "assistant", "content": "x"}]}, "user"),
         ({"system": [{"type": "image"}]}, "system[0]"),
         ({"container": "container_of_another"}, "container"),
+        ({"diagnostics": {"previous_message_id": "msg_of_another"}}, "diagnostics"),
+        ({"fallbacks": [{"model": "another"}]}, "fallbacks"),
         ({"messages": [{"role": "user", "content": [FILE]}]}, "content[0]"),
         ({"messages": [{"role": "user", "content": [NESTED]}]}, "content[0]"),
         ({"messages": [{"role": "user", "content": [{"type": "tool_result", "content": [NESTED]}]}]}, "content[0]"),

@@ -165,3 +165,13 @@ def test_a_namespace_cannot_be_taken_for_another(server: Server) -> None:
         assert answer.status_code == 422
         assert store.search(("a",))[0].value == {"n": 1}
         assert store.search(("A",)) == store.search(("a%",)) == store.search(("*",)) == []
+
+
+def test_two_different_keys_in_one_request_are_refused(sqlite_service: Server) -> None:
+    """A proxy before the server may have read the other one."""
+    tenant, other = sqlite_service.new_tenant(), sqlite_service.new_tenant()
+    for key, status in ((tenant.key, 200), (other.key, 401)):
+        answer = tenant.admin.request(
+            "POST", "/langgraph/store/namespaces", json={"limit": 5}, headers={"X-Api-Key": key}
+        )
+        assert answer.status_code == status

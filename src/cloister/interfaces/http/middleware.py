@@ -12,7 +12,8 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cloister.domain.patterns import anchored
-from cloister.interfaces.http.anthropic.errors import API_KEY, REQUEST_ID, is_anthropic
+from cloister.interfaces.http.anthropic.errors import REQUEST_ID, is_anthropic
+from cloister.interfaces.http.dispatch.callers import API_KEY
 from cloister.interfaces.http.dispatch.paths import as_routed
 from cloister.interfaces.http.hosts import WRONG_HOST, AllowedHosts
 from cloister.interfaces.http.logs import log

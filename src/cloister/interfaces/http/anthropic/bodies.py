@@ -1,6 +1,7 @@
 """The request body of Anthropic's clients. What is not a field of it is refused, as Anthropic does. Fields that affect the reply
 are passed to the model's server unchanged. Fields that name something in the account of the server's own key (containers, user
-profiles, workspaces) are none of them: all tenants share that account."""
+profiles, workspaces, the earlier message of `diagnostics`) are none of them: all tenants share that account. Nor is `fallbacks`,
+which names models that the server may not list."""
 
 from typing import Annotated, Any
 
@@ -60,8 +61,6 @@ class MessagesRequest(Body):
     metadata: Metadata | None = None
     cache_control: Setting
     context_management: Setting
-    diagnostics: Setting
-    fallbacks: Setting
     inference_geo: Setting
     mcp_servers: Setting
     output_config: Setting

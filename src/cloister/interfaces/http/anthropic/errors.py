@@ -1,8 +1,8 @@
-"""Errors in Anthropic's format, which its clients expect under `/anthropic`, and its two headers for a key. `code` is that of the
-problem; the id of the request is the one in the server's log."""
+"""Errors in Anthropic's format, which its clients expect under `/anthropic`. `code` is that of the problem; the id of the request
+is the one in the server's log."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -15,8 +15,6 @@ from cloister.interfaces.http.problems import MEDIA_TYPE
 MESSAGES = "/anthropic/v1/messages"
 REQUEST_ID = "cloister.request_id"
 """The key of a request's id in its ASGI scope."""
-API_KEY = b"x-api-key"
-_AUTHORIZATION = b"authorization"
 _PREFIX = "/anthropic"
 _UNSUPPORTED = "There is nothing at this path. Supported of Anthropic's interface is POST v1/messages, streamed or not."
 _KEPT = ("www-authenticate", "retry-after", "allow")
@@ -91,12 +89,3 @@ def anthropic_error_body(problem: Mapping[str, Any], request_id: str | None = No
     if error["param"] == "thread":
         error["details"] = _UNSUPPORTED_THREAD
     return {"type": "error", "error": error, "request_id": request_id}
-
-
-def with_bearer(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """The headers of a request with a key in `x-api-key`, as older clients send it, as a bearer token. Two different keys become
-    two tokens, which are refused: a proxy before this server may have read the other one."""
-    given = list(headers)
-    tokens = {value.partition(b" ")[2].strip() for name, value in given if name == _AUTHORIZATION}
-    keys = {value.strip() for name, value in given if name == API_KEY}
-    return [*given, *((_AUTHORIZATION, b"Bearer " + key) for key in sorted(keys - tokens))]

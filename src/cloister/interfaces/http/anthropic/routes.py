@@ -15,7 +15,7 @@ from cloister.domain.reply import ChatRequest
 from cloister.domain.text import checked_name
 from cloister.interfaces.http import sse
 from cloister.interfaces.http.anthropic.bodies import MessagesRequest
-from cloister.interfaces.http.anthropic.errors import MESSAGES, REQUEST_ID, in_anthropic_shape, with_bearer
+from cloister.interfaces.http.anthropic.errors import MESSAGES, REQUEST_ID, in_anthropic_shape
 from cloister.interfaces.http.anthropic.message_format import MessageFormat
 from cloister.interfaces.http.anthropic.messages import (
     check_system,
@@ -25,7 +25,7 @@ from cloister.interfaces.http.anthropic.messages import (
 )
 from cloister.interfaces.http.chat.routes import ModelKeyHeader, last_change_of, model_key, turn_guard
 from cloister.interfaces.http.chat.running_turns import RunningTurns
-from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs
+from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs, with_bearer
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.openai.reply import Answering, TurnReply
 from cloister.interfaces.http.openai.routes import NamedModel, SessionHeader, named_session

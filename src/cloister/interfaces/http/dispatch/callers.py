@@ -5,7 +5,7 @@ next.
 """
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, TypeVar, cast
 
@@ -28,6 +28,8 @@ Credential = tuple[Literal["key", "cookie"], str]
 """A credential as it was sent; the same text as a key and as a cookie is two credentials."""
 Checked = dict[Credential, ApiKey]
 _NEED = "cloister_need"
+API_KEY = b"x-api-key"
+_AUTHORIZATION = b"authorization"
 
 
 def needs(need: Need) -> Callable[[Endpoint], Endpoint]:
@@ -177,6 +179,15 @@ def _bearer(request: Request) -> str:
     if scheme.lower() != "bearer" or not key.strip():
         raise Unauthenticated
     return key.strip()
+
+
+def with_bearer(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """The headers of a request with a key in `x-api-key`, as clients of Anthropic and LangGraph send it, as a bearer token. Two
+    different keys become two tokens, which are refused: a proxy before this server may have read the other one."""
+    given = list(headers)
+    tokens = {value.partition(b" ")[2].strip() for name, value in given if name == _AUTHORIZATION}
+    keys = {value.strip() for name, value in given if name == API_KEY}
+    return [*given, *((_AUTHORIZATION, b"Bearer " + key) for key in sorted(keys - tokens))]
 
 
 def narrowed_to(user: str | None, key: ApiKey) -> ApiKey:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from cloister.domain.entries.entry import EntryScope
 from cloister.domain.entries.operations import (
@@ -17,15 +18,14 @@ from cloister.domain.entries.operations import (
     put_entry,
     search_entries,
 )
-from cloister.domain.errors import InvalidRequest, Unauthenticated
-from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, Checked, needs
+from cloister.domain.errors import Unauthenticated
+from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, Checked, needs, with_bearer
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.langgraph.bodies import DeleteItem, PutItem, SearchItems, SearchNamespaces
 from cloister.interfaces.http.resources.answers import nothing
 from cloister.interfaces.python.entries.operations import result_shape
 
 _ITEMS = "/langgraph/store/items"
-_USER = "X-User-ID"
 
 
 class EntryRoute(GuardedRoute):
@@ -40,12 +40,13 @@ class LangGraphRoute(EntryRoute):
     """Admits API keys only, as `Authorization: Bearer` or as `X-Api-Key`, which is how the SDK sends its `api_key`. Errors are
     problems: the SDK reads their `detail` and `code`."""
 
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["headers"] = with_bearer(scope["headers"])
+        await super()._serve(scope, receive, send)
+
     def _admit(self, request: Request, checked: Checked | None) -> None:
         if "authorization" not in request.headers:
-            given = request.headers.getlist("x-api-key")
-            if len(given) != 1:
-                raise Unauthenticated
-            request.scope["headers"].append((b"authorization", f"Bearer {given[0]}".encode("latin-1")))
+            raise Unauthenticated
         super()._admit(request, checked)
 
 
@@ -57,34 +58,32 @@ RefreshTtl = Annotated[bool | None, Query()]
 
 @router.put(_ITEMS)
 @needs("write")
-def put_item(body: PutItem, caller: Caller, request: Request) -> Response:
+def put_item(body: PutItem, caller: Caller) -> Response:
     """Store an item, or replace it."""
     put = put_entry(body.namespace, body.key, body.value, ttl=body.ttl, index=body.index)
-    _run(caller, request, put)
+    _run(caller, put)
     return nothing()
 
 
 @router.get(_ITEMS)
 @needs("read")
-def get_item(
-    caller: Caller, request: Request, key: Key = None, namespace: Labels = None, refresh_ttl: RefreshTtl = None
-) -> Response:
+def get_item(caller: Caller, key: Key = None, namespace: Labels = None, refresh_ttl: RefreshTtl = None) -> Response:
     """Return an item, or null if there is none, as LangGraph's server does."""
     labels = [] if namespace is None else namespace.split(".")
-    return _json(_run(caller, request, get_entry(labels, key or "", refresh=refresh_ttl is not False)))
+    return _json(_run(caller, get_entry(labels, key or "", refresh=refresh_ttl is not False)))
 
 
 @router.delete(_ITEMS)
 @needs("write")
-def delete_item(body: DeleteItem, caller: Caller, request: Request) -> Response:
+def delete_item(body: DeleteItem, caller: Caller) -> Response:
     """Delete an item; it is no error if there is none."""
-    _run(caller, request, delete_entry(body.namespace, body.key))
+    _run(caller, delete_entry(body.namespace, body.key))
     return nothing()
 
 
 @router.post(f"{_ITEMS}/search")
 @needs("read")
-def search_items(body: SearchItems, caller: Caller, request: Request) -> Response:
+def search_items(body: SearchItems, caller: Caller) -> Response:
     """Search the items of all namespaces that begin with these labels."""
     search = search_entries(
         body.namespace_prefix,
@@ -94,13 +93,13 @@ def search_items(body: SearchItems, caller: Caller, request: Request) -> Respons
         query=body.query,
         refresh=body.refresh_ttl is not False,
     )
-    found: list[dict[str, Any]] = _run(caller, request, search)
+    found: list[dict[str, Any]] = _run(caller, search)
     return _json({"items": [{"score": None, **item} for item in found]})
 
 
 @router.post("/langgraph/store/namespaces")
 @needs("read")
-def search_namespaces(body: SearchNamespaces, caller: Caller, request: Request) -> Response:
+def search_namespaces(body: SearchNamespaces, caller: Caller) -> Response:
     """List namespaces, in order."""
     listing = list_namespaces(
         [("prefix", body.prefix or ()), ("suffix", body.suffix or ())],
@@ -108,28 +107,17 @@ def search_namespaces(body: SearchNamespaces, caller: Caller, request: Request) 
         limit=body.limit,
         offset=body.offset,
     )
-    return _json({"namespaces": _run(caller, request, listing)})
+    return _json({"namespaces": _run(caller, listing)})
 
 
-def _run(caller: CallerInfo, request: Request, operation: Operation) -> Any:
-    scope = EntryScope(project=caller.project(required=False), user=_user(request))
+def _run(caller: CallerInfo, operation: Operation) -> Any:
+    scope = EntryScope(project=caller.project(required=False), user=caller.reach.user)
     (result,) = caller.services.entries.run(caller.reach, scope, [operation], may_refresh=may_write(caller))
     return result_shape(result)
 
 
 def may_write(caller: CallerInfo) -> bool:
     return not {"write", "admin"}.isdisjoint(caller.key.permissions)
-
-
-def _user(request: Request) -> str | None:
-    """The user of the header, in UTF-8; refused if it is repeated, since a proxy before this server may have read the other one."""
-    given = request.headers.getlist(_USER)
-    if len(given) > 1:
-        raise InvalidRequest(_USER, "must come once.")
-    try:
-        return given[0].encode("latin-1").decode() if given else None
-    except UnicodeDecodeError:
-        raise InvalidRequest(_USER, "must be UTF-8.") from None
 
 
 def _json(body: Any) -> Response:
