@@ -69,7 +69,7 @@ export function SignIn({ onSignedIn, unreachable }: { onSignedIn: () => void; un
           <p role={state === "refused" ? "alert" : undefined}>
             {state === "refused"
               ? "That link has been used already, or is too old. Each works once, for a quarter of an hour."
-              : "This browser is not signed in, or the server was started again since."}
+              : "This browser is not signed in."}
           </p>
           <p>Get a link where the server runs, and open it here:</p>
           <pre tabIndex={0}><code>cloister console</code></pre>

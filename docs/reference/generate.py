@@ -1,9 +1,10 @@
-"""Write `cli.md` and `python.md` next to this file, from the commands and the library, and the list of files in `architecture.md`:
-python docs/reference/generate.py"""
+"""Write `cli.md` and `python.md` next to this file, from the commands and the library, the list of files in `architecture.md`, and
+the types of the TypeScript client: python docs/reference/generate.py"""
 
 import dataclasses
 import inspect
 import re
+import runpy
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -159,6 +160,8 @@ def _shapes(methods: dict[str, Any]) -> list[type]:
         kind = get_origin(annotation) or annotation
         if inspect.isclass(kind) and kind.__module__.startswith("cloister.") and kind not in found:
             found.append(kind)
+            for base in getattr(kind, "__orig_bases__", ()):
+                look(base)
             for inner in get_type_hints(kind).values():
                 look(inner)
 
@@ -233,3 +236,4 @@ if __name__ == "__main__":
     (FOLDER / "cli.md").write_text(render(), encoding="utf-8")
     (FOLDER / "python.md").write_text(render_python(), encoding="utf-8")
     ARCHITECTURE.write_text(render_tree(), encoding="utf-8")
+    runpy.run_path(str(FOLDER.parents[1] / "clients/typescript/generate.py"), run_name="__main__")

@@ -9,6 +9,7 @@ from cloister.domain.errors import (
     InvalidRequest,
     ModelUnavailable,
     NotFound,
+    OutcomeUnknown,
     QuotaExceeded,
     RateLimited,
     ServerError,
@@ -21,10 +22,8 @@ from cloister.interfaces.python.derived_shapes import Appended, Entity, Extracti
 from cloister.interfaces.python.library import Cloister, RemoteCloister
 from cloister.interfaces.python.pages import Page
 from cloister.interfaces.python.shapes import (
-    ApiKey,
     Context,
     ContextItem,
-    CreatedKey,
     DeletedProject,
     Episode,
     Forgotten,
@@ -33,7 +32,7 @@ from cloister.interfaces.python.shapes import (
     Project,
     Session,
 )
-from cloister.interfaces.python.tenant_shapes import Usage
+from cloister.interfaces.python.tenant_shapes import ApiKey, CreatedKey, Usage
 
 __all__ = [
     "ApiKey",
@@ -61,6 +60,7 @@ __all__ = [
     "ModelUnavailable",
     "NotFound",
     "Observation",
+    "OutcomeUnknown",
     "Page",
     "Project",
     "QuotaExceeded",

@@ -2,25 +2,38 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import LOCAL_TENANT
-from cloister.domain.lease import LEASE_SECONDS
+from cloister.domain.lease import LEASE_SECONDS, TURN_LEASE_SECONDS
+from cloister.domain.maintenance.backup import BackupReport, StepProgress, no_progress
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock, now
+from cloister.domain.tracing.interface import NO_TRACING, Tracer
 from cloister.domain.usage import Limits
-from cloister.index.exact.index import ExactIndex
 from cloister.index.exact.second_vectors import SecondVectors
 from cloister.index.interface import ExternalIndex, Index
 from cloister.models.interface import AdditionalEmbedder, ChatModel, Embedder, Extractor
 from cloister.models.recall_only import RecallOnly
 from cloister.models.rules.extractor import Rules
 from cloister.models.static.embedder import StaticEmbedder
+from cloister.opening import (
+    open_additional_embedder,
+    open_chat_model,
+    open_database,
+    open_extractor,
+    open_index,
+    open_tracer,
+)
 from cloister.services.archive.export import Export
 from cloister.services.archive.import_lines import Import
+from cloister.services.audit.index_probe import IndexProbe
+from cloister.services.certificates.certify import Certification
 from cloister.services.chat.converse import Chat
 from cloister.services.chat.follow import TurnReaders
 from cloister.services.chat.responses import Responses
+from cloister.services.chat.traced_turns import TracedTurns
 from cloister.services.chat.turns import Turns
 from cloister.services.chat.unrecorded import UnrecordedChat
 from cloister.services.conversations.default_sessions import DefaultSessions
@@ -43,6 +56,7 @@ from cloister.services.indexing.queue import IndexQueue
 from cloister.services.indexing.reindex import Reindexer
 from cloister.services.indexing.vectors import VectorQueue
 from cloister.services.lease import Leases
+from cloister.services.maintenance.integrity import RowIntegrity
 from cloister.services.memories.claims import Claims
 from cloister.services.memories.corrections import Corrections
 from cloister.services.memories.entities import Entities
@@ -52,24 +66,37 @@ from cloister.services.memories.extract import Extraction
 from cloister.services.memories.memories import Memories
 from cloister.services.memories.observations import Observations
 from cloister.services.memories.preview import ExtractionPreview
-from cloister.services.recall.additional import AdditionalRecall
+from cloister.services.processes import Processes
 from cloister.services.recall.build_context import ContextBuilder
-from cloister.services.recall.embed import TextEmbedder
+from cloister.services.recall.current_rows import CurrentRows
+from cloister.services.recall.embeddings.additional import AdditionalRecall
+from cloister.services.recall.embeddings.embed import TextEmbedder
+from cloister.services.recall.embeddings.query_vectors import QueryVectors
 from cloister.services.recall.pool_reader import PoolReader
 from cloister.services.recall.profile import Profiles
-from cloister.services.recall.query_vectors import QueryVectors
 from cloister.services.recall.recall import Recall
 from cloister.services.recall.search import Search
+from cloister.services.recall.traced_context import TracedContextBuilder
+from cloister.services.receipts.expiry import ReceiptExpiry
+from cloister.services.receipts.explain import Explain
+from cloister.services.receipts.reading import Receipts
+from cloister.services.receipts.recalled import RecallReceipts
+from cloister.services.receipts.storing import ReceiptStoring
 from cloister.services.tenancy.api_keys import ApiKeys
 from cloister.services.tenancy.idempotency_expiry import IdempotencyExpiry
 from cloister.services.tenancy.projects import Projects
+from cloister.services.tenancy.sign_ins import SignIns
 from cloister.services.tenancy.tenants import Tenants
 from cloister.services.tenancy.visibility import VisibilityChange
 from cloister.services.wakeup import WakeUp
-from cloister.settings import CONTEXT_TOKENS, EmbedderSettings, Settings
+from cloister.settings import CONTEXT_TOKENS, Settings
 from cloister.storage.interface import Database
-from cloister.storage.sqlite.database import open_sqlite
+from cloister.storage.sqlite.database import DATABASE_FILE
+from cloister.storage.sqlite.restore import restore_directory
 from cloister.storage.stores.tenants import TenantStore
+
+if TYPE_CHECKING:
+    pass
 
 LOCAL_NAME = "local"
 
@@ -88,7 +115,10 @@ class Services:
     search: Search
     pool_reader: PoolReader
     mcp_sessions: DefaultSessions
+    mem0_sessions: DefaultSessions
     forgetting: Forgetting
+    certification: Certification
+    index_probe: IndexProbe
     erase_user: UserErasure
     export: Export
     import_lines: Import
@@ -97,6 +127,8 @@ class Services:
     reindex: Reindexer
     health: Health
     api_keys: ApiKeys
+    sign_ins: SignIns
+    processes: Processes
     memories: Memories
     corrections: Corrections
     entities: Entities
@@ -120,8 +152,14 @@ class Services:
     idempotency_expiry: IdempotencyExpiry
     entries: Entries
     entry_expiry: EntryExpiry
+    receipts: Receipts
+    explain: Explain
+    recall_receipts: RecallReceipts
+    receipt_expiry: ReceiptExpiry
     retention: Retention
+    integrity: RowIntegrity
     profiles: Profiles
+    tracer: Tracer
     vectors: VectorQueue | None = None
     """The queue of the additional embedder, if there is one."""
     additional_embedder: AdditionalEmbedder | None = None
@@ -134,6 +172,7 @@ class Services:
             self.additional_embedder.close()
         self.index.close()
         self.database.close()
+        self.tracer.close()
 
 
 def build_services(
@@ -143,22 +182,24 @@ def build_services(
     embedder: Embedder | None = None,
 ) -> Services:
     """Open the back ends that the settings name, and wire the services. Tests pass their own clock or embedder."""
-    database = _open_database(settings)
+    tracer = open_tracer(settings.tracing)
+    database = open_database(settings)
     try:
         chosen = embedder or StaticEmbedder()
         return wire(
             database,
-            index=_open_index(settings, chosen),
+            index=open_index(settings, chosen),
             embedder=chosen,
             clock=clock,
             limits=settings.limits,
-            extractor=_open_extractor(settings),
+            extractor=open_extractor(settings, tracer),
             lease_seconds=settings.lease_seconds,
-            chat_model=_open_chat_model(settings),
+            chat_model=open_chat_model(settings, tracer),
             context_tokens=settings.context_tokens,
             allows_caller_keys=settings.caller_model_keys,
-            additional_embedder=_open_additional_embedder(settings.embedder),
+            additional_embedder=open_additional_embedder(settings.embedder),
             pool_cache_megabytes=settings.pool_cache_megabytes,
+            tracer=tracer,
         )
     except CloisterError:
         database.close()
@@ -179,6 +220,7 @@ def wire(
     allows_caller_keys: bool = False,
     additional_embedder: AdditionalEmbedder | None = None,
     pool_cache_megabytes: int = 256,
+    tracer: Tracer = NO_TRACING,
 ) -> Services:
     """Wire the services from parts that are already open. `limits` apply to tenants without limits of their own."""
     limits = limits or Limits()
@@ -193,7 +235,8 @@ def wire(
         vectors = VectorQueue(database, additional_embedder, leases, clock)
         matrices = SecondVectors(pool_cache_megabytes * 1_000_000)
         additional = AdditionalRecall(QueryVectors(additional_embedder), matrices, vectors.model)
-    recall = Recall(index, generation, additional)
+    current = CurrentRows(indexer) if external is None and embedder.immediate else None
+    recall = Recall(index, generation, additional, current)
     memory_indexing = MemoryIndexing(database, indexer, clock)
     entity_indexing = EntityIndexing(database, external, indexer, clock)
     queue = IndexQueue(database, external, indexer, memory_indexing, entity_indexing, clock)
@@ -206,12 +249,16 @@ def wire(
     projects = Projects(database, generation, clock, limits, events, visibility)
     reindexer = Reindexer(database, indexer, memory_indexing, entity_indexing, queue, clock, vectors)
     sessions = Sessions(database, generation, clock, limits, events)
-    recorder = Recorder(database, indexer, clock, limits, wake_up, events)
+    recorder = Recorder(database, indexer, clock, limits, wake_up, events, tracer)
     profiles = Profiles(database, generation, clock)
-    contexts = ContextBuilder(database, recall, generation, clock, profiles)
-    forgetting = Forgetting(database, external, queue, entity_indexing, generation, events)
+    contexts = TracedContextBuilder(database, recall, generation, clock, profiles, tracer=tracer)
+    forgetting = Forgetting(database, external, queue, entity_indexing, generation, events, tracer)
+    search = Search(database, recall, clock, tracer)
+    index_probe = IndexProbe(database, recall, clock)
+    receipts = Receipts(database, generation, clock)
     access = ApiKeys(database, projects, clock)
-    turns = Turns(database, sessions, recorder, events, leases)
+    turn_leases = Leases(clock, min(lease_seconds, TURN_LEASE_SECONDS))
+    turns = TracedTurns(database, sessions, recorder, events, turn_leases, tracer=tracer)
     chat = Chat(
         turns,
         contexts,
@@ -228,13 +275,18 @@ def wire(
         record=recorder,
         recall=recall,
         context=contexts,
-        search=Search(database, recall, clock),
+        search=search,
         pool_reader=PoolReader(database, generation, clock),
         mcp_sessions=DefaultSessions(database=database, prefix="mcp-"),
+        mem0_sessions=DefaultSessions(database=database, prefix="mem0-"),
         forgetting=forgetting,
+        certification=Certification(database, external, recall, search, index_probe),
+        index_probe=index_probe,
         erase_user=UserErasure(database, forgetting, entity_indexing, generation, events),
-        export=Export(database),
-        import_lines=Import(database, indexer, entity_indexing, recorder, clock, limits, events),
+        export=Export(database, clock),
+        import_lines=Import(
+            database, indexer, entity_indexing, recorder, EntryEmbedding(embedder), clock, limits, events
+        ),
         tenants=Tenants(database, external, forgetting, access, generation, clock, events),
         queue=queue,
         reindex=reindexer,
@@ -242,13 +294,15 @@ def wire(
             database, queue, reindexer, claims, clock, vectors, embedder=embedder.name, extractor=extractor.name
         ),
         api_keys=access,
+        sign_ins=SignIns(database, clock),
+        processes=Processes(database, clock),
         memories=memories,
         corrections=corrections,
         entities=entities,
         entity_changes=EntityChanges(database, entities, entity_indexing, clock),
         entity_undo=EntityUndo(database, entities, entity_indexing, clock),
         observations=Observations(database),
-        extraction=Extraction(database, memories, entities, extractor, clock, claims),
+        extraction=Extraction(database, memories, entities, extractor, clock, claims, tracer),
         extraction_preview=ExtractionPreview(database, extractor, clock),
         claims=claims,
         turns=turns,
@@ -256,7 +310,7 @@ def wire(
         unrecorded=UnrecordedChat(database, contexts, chat),
         turn_readers=TurnReaders(database, generation),
         items=Items(database, sessions, recorder, forgetting, events),
-        files=MemoryFiles(database, forgetting, clock),
+        files=MemoryFiles(database, forgetting, clock, limits),
         responses=Responses(database, forgetting),
         embed=TextEmbedder(embedder),
         wake_up=wake_up,
@@ -265,7 +319,13 @@ def wire(
         idempotency_expiry=IdempotencyExpiry(database, clock),
         entries=Entries(database, EntryEmbedding(embedder), forgetting, clock, limits),
         entry_expiry=EntryExpiry(database, clock),
+        receipts=receipts,
+        explain=Explain(database, contexts, recall, receipts, generation, clock),
+        recall_receipts=RecallReceipts(ReceiptStoring(database, generation), clock),
+        receipt_expiry=ReceiptExpiry(database, clock),
         profiles=profiles,
+        tracer=tracer,
+        integrity=RowIntegrity(database, forgetting, events, generation),
         retention=Retention(database, forgetting, generation, clock, events),
         immediate=embedder.immediate and external is None,
         vectors=vectors,
@@ -289,59 +349,15 @@ def ensure_local_tenant(services: Services) -> Reach:
     return reach
 
 
-def _open_database(settings: Settings) -> Database:
-    if settings.postgres:
-        from cloister.storage.postgres.database import open_postgres
-
-        return open_postgres(settings.data)
-    return open_sqlite(Path(settings.data).expanduser())
-
-
-def _open_index(settings: Settings, embedder: Embedder) -> Index:
-    if settings.index == "qdrant":
-        from cloister.index.qdrant.index import open_qdrant
-
-        return open_qdrant(settings.qdrant_url, settings.qdrant_key, embedder)
-    return ExactIndex(embedder.embed_query, embedder.dimension, settings.pool_cache_megabytes * 1_000_000)
-
-
-def _open_additional_embedder(settings: EmbedderSettings) -> AdditionalEmbedder | None:
-    """None for the table alone. Whether an endpoint can be reached is found out at the first request, not here."""
-    if settings.kind == "openai":
-        from cloister.models.openai.embeddings import OpenAiEmbedder
-        from cloister.models.openai.endpoint import Endpoint, SettingNames
-
-        names = SettingNames(url="CLOISTER_EMBEDDER_URL", key="CLOISTER_EMBEDDER_KEY", model="CLOISTER_EMBEDDER_MODEL")
-        return OpenAiEmbedder(
-            Endpoint(url=settings.url, model=settings.model, key=settings.key, settings=names),
-            prefix=settings.prefix,
-            query_prefix=settings.query_prefix,
+def restore_backup(
+    settings: Settings, file: Path, *, replace: bool = False, progress: StepProgress = no_progress
+) -> BackupReport:
+    """Make the database that the settings name from a backup: all of it, or nothing. An existing one is kept, unless `replace`."""
+    if not settings.postgres:
+        return restore_directory(
+            file, Path(settings.data).expanduser() / DATABASE_FILE, replace=replace, progress=progress
         )
-    if settings.kind == "onnx":
-        from cloister.models.onnx.directory import read_directory
-        from cloister.models.onnx.embedder import OnnxEmbedder, require_onnxruntime
+    from cloister.storage.postgres.backup import restore_database
 
-        require_onnxruntime()
-        directory = read_directory(Path(settings.path).expanduser())
-        return OnnxEmbedder(directory, prefix=settings.prefix, query_prefix=settings.query_prefix)
-    return None
-
-
-def _open_chat_model(settings: Settings) -> ChatModel:
-    """Without a model, replies quote what was recalled."""
-    if settings.model_url is None:
-        return RecallOnly()
-    from cloister.models.openai.chat import OpenAiChatModel
-    from cloister.models.openai.endpoint import Endpoint
-
-    return OpenAiChatModel(Endpoint(url=settings.model_url, model=settings.model_name, key=settings.model_key))
-
-
-def _open_extractor(settings: Settings) -> Extractor:
-    """Without a model, rules. Whether a model can be reached is found out at its first request, not here."""
-    if settings.model_url is None:
-        return Rules()
-    from cloister.models.openai.endpoint import Endpoint
-    from cloister.models.openai.extractor import OpenAiExtractor
-
-    return OpenAiExtractor(Endpoint(url=settings.model_url, model=settings.model_name, key=settings.model_key))
+    open_database(settings).close()
+    return restore_database(settings.data, file, replace=replace, progress=progress)

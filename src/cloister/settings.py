@@ -13,8 +13,13 @@ from cloister.domain.usage import Limits
 
 IndexKind = Literal["exact", "qdrant"]
 EmbedderKind = Literal["table", "openai", "onnx"]
+SpanExporter = Literal["otlp", "console", "none"]
 CONTEXT_TOKENS = 16_000
 _LONGEST_TEXT = 500
+
+
+DESCRIPTORS = "CLOISTER_INHERITED"
+"""The variable by which a server names file descriptors to the processes that it starts. It is no setting."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +35,8 @@ class Settings:
     limits: Limits = Limits()  # noqa: RUF009 - it is frozen
     host: str = "127.0.0.1"
     port: int = 8420
+    processes: int = 1
+    peer_host: str | None = None
     operator_key: str | None = None
     requests_per_second: int = 2_000
     requests_at_once: int = 1_024
@@ -45,6 +52,7 @@ class Settings:
     worker_threads: int = 1
     lease_seconds: int = LEASE_SECONDS
     context_tokens: int = CONTEXT_TOKENS
+    tracing: "TracingSettings" = field(default_factory=lambda: TracingSettings())
 
     @property
     def postgres(self) -> bool:
@@ -62,6 +70,15 @@ class EmbedderSettings:
     path: str = ""
     prefix: str = ""
     query_prefix: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TracingSettings:
+    """Whether spans are made (`on`), whether they contain questions and recalled text (`content`), and what sends them."""
+
+    on: bool = False
+    content: bool = False
+    exporter: SpanExporter = "otlp"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -84,6 +101,9 @@ VARIABLES: Mapping[str, str] = {
     "CLOISTER_QDRANT_KEY": "API key of that server",
     "CLOISTER_HOST": "address that `serve` listens on (default: 127.0.0.1)",
     "CLOISTER_PORT": "port that `serve` listens on (default: 8420)",
+    "CLOISTER_PROCESSES": "processes that `serve` starts (default: 1)",
+    "CLOISTER_PEER_HOST": "name or address by which other servers of the same database reach this machine"
+    " (default: the address it listens on, or the machine's name)",
     "CLOISTER_OPERATOR_KEY": "key of the operator, who makes tenants; long and random (default: nobody may)",
     "CLOISTER_RATE_LIMIT": "requests a second that one API key may make; 0 for no limit (default: 2000)",
     "CLOISTER_MAX_CONCURRENT": "requests and streams of one API key under way at once; 0 for no limit (default: 1024)",
@@ -95,6 +115,8 @@ VARIABLES: Mapping[str, str] = {
     "CLOISTER_MAX_MESSAGES": "messages that a tenant may keep; 0 for no limit (default)",
     "CLOISTER_MAX_SESSIONS": "sessions that a tenant may keep; 0 for no limit (default)",
     "CLOISTER_MAX_PROJECTS": "projects that a tenant may have; 0 for no limit (default)",
+    "CLOISTER_MAX_FILES": "files of memory tools that a tenant may have; 0 for as many as messages (default)",
+    "CLOISTER_MAX_ENTRIES": "entries of key-value stores that a tenant may have; 0 for as many as messages (default)",
     "CLOISTER_MODEL_URL": "OpenAI-compatible endpoint of a model, usually ending in /v1 (default: none, rules are used)",
     "CLOISTER_MODEL_KEY": "API key of that endpoint (default: none)",
     "CLOISTER_MODEL_NAME": "model to ask there where neither request nor project names another (default: the only one it has)",
@@ -110,6 +132,8 @@ VARIABLES: Mapping[str, str] = {
     "CLOISTER_WORKER_THREADS": "sessions that one process extracts at once (default: 4 with a model, 1 without)",
     "CLOISTER_WORKER_LEASE": "seconds after which a session that a process held when it died is free again (default: 60)",
     "CLOISTER_CONTEXT_TOKENS": "tokens of conversation and memory that a chat model is given (default: 16000)",
+    "CLOISTER_TRACING": "whether OpenTelemetry spans are made: on, or off (default); the OTEL_* variables say where they are sent",
+    "CLOISTER_TRACING_CONTENT": "whether spans contain questions and recalled text: on, or off (default)",
 }
 
 
@@ -136,9 +160,13 @@ def read_settings(
             messages=_whole_number(env, "CLOISTER_MAX_MESSAGES", 0) or None,
             sessions=_whole_number(env, "CLOISTER_MAX_SESSIONS", 0) or None,
             projects=_whole_number(env, "CLOISTER_MAX_PROJECTS", 0) or None,
+            files=_whole_number(env, "CLOISTER_MAX_FILES", 0) or None,
+            entries=_whole_number(env, "CLOISTER_MAX_ENTRIES", 0) or None,
         ),
         host=env.get("CLOISTER_HOST") or "127.0.0.1",
         port=_whole_number(env, "CLOISTER_PORT", 8_420, highest=65_535),
+        processes=_whole_number(env, "CLOISTER_PROCESSES", 1, lowest=1, highest=64),
+        peer_host=_peer_host(env),
         operator_key=env.get("CLOISTER_OPERATOR_KEY") or None,
         requests_per_second=_whole_number(env, "CLOISTER_RATE_LIMIT", 2_000),
         requests_at_once=_whole_number(env, "CLOISTER_MAX_CONCURRENT", 1_024),
@@ -158,7 +186,26 @@ def read_settings(
         context_tokens=_whole_number(
             env, "CLOISTER_CONTEXT_TOKENS", CONTEXT_TOKENS, highest=10_000_000, unit=" of tokens"
         ),
+        tracing=_tracing(env),
     )
+
+
+def environment_of(settings: Settings) -> dict[str, str]:
+    """The environment for processes that a server starts: that of this process, with what options of the command line changed."""
+    return {
+        **os.environ,
+        "CLOISTER_DATA": str(settings.data),
+        "CLOISTER_HOST": settings.host,
+        "CLOISTER_PORT": str(settings.port),
+        "CLOISTER_WORKER": "on" if settings.worker else "off",
+        "CLOISTER_PROCESSES": "1",
+    }
+
+
+def inherited_descriptors() -> tuple[int, ...] | None:
+    """The file descriptors that a server has given to this process, which it started; none if none has."""
+    given = os.environ.pop(DESCRIPTORS, None)
+    return None if given is None else tuple(map(int, given.split(",")))
 
 
 def read_remote(
@@ -218,6 +265,23 @@ def _embedder(env: Mapping[str, str]) -> EmbedderSettings:
     return found
 
 
+def _tracing(env: Mapping[str, str]) -> TracingSettings:
+    """The standard variables are read only while tracing is on; the packages of OpenTelemetry read the others."""
+    if not _on(env, "CLOISTER_TRACING", "off"):
+        if _on(env, "CLOISTER_TRACING_CONTENT", "off"):
+            raise InvalidRequest("CLOISTER_TRACING_CONTENT", "has no effect unless CLOISTER_TRACING is on.")
+        return TracingSettings()
+    exporter = (env.get("OTEL_TRACES_EXPORTER") or "otlp").strip().lower()
+    if exporter not in get_args(SpanExporter):
+        raise InvalidRequest("OTEL_TRACES_EXPORTER", f"must be otlp, console or none, not {exporter!r}.")
+    for name in ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"):
+        if (protocol := (env.get(name) or "http/protobuf").strip()) != "http/protobuf":
+            raise InvalidRequest(name, f"must be http/protobuf, not {protocol!r}.")
+    return TracingSettings(
+        on=True, content=_on(env, "CLOISTER_TRACING_CONTENT", "off"), exporter=cast(SpanExporter, exporter)
+    )
+
+
 def _short_text(env: Mapping[str, str], name: str) -> str:
     given = env.get(name) or ""
     if len(given) > _LONGEST_TEXT or not given.isprintable():
@@ -253,6 +317,16 @@ def _hosts(env: Mapping[str, str]) -> tuple[str, ...]:
         if not name.isascii() or "/" in name or " " in name or is_pattern or (":" in name and not is_address):
             raise InvalidRequest("CLOISTER_ALLOWED_HOSTS", f"must be names such as memory.example.org, not {name!r}.")
     return names
+
+
+def _peer_host(env: Mapping[str, str]) -> str | None:
+    """A name or an address: the port is that of each process."""
+    given = (env.get("CLOISTER_PEER_HOST") or "").strip()
+    if given.count(":") == 1 or not all(letter.isascii() and (letter.isalnum() or letter in ".-:") for letter in given):
+        raise InvalidRequest(
+            "CLOISTER_PEER_HOST", f"must be a name or an address alone, such as 10.0.0.5, not {given!r}."
+        )
+    return given or None
 
 
 def _on(env: Mapping[str, str], name: str, default: str = "on") -> bool:

@@ -24,6 +24,8 @@ _POLL_SECONDS = 2.0
 _INDEX_SECONDS = 0.5
 _EXPIRY_SECONDS = 600.0
 _RETENTION_SECONDS = 600.0
+_REBUILD_SECONDS = 60.0
+_CHECKSUM_SECONDS = 30.0
 # Between a notification and the query for due sessions, so that a burst of replies causes one query.
 _BATCH_SECONDS = 0.05
 _ERROR_PAUSE_SECONDS = 5.0
@@ -84,7 +86,9 @@ class Worker:
         """Work until stopped."""
         self._start_thread("look", self._poll_due)
         self._start_thread("index", self._keep_indexing)
+        self._start_thread("rebuild", self._keep_rebuilding)
         self._start_thread("retention", self._keep_forgetting)
+        self._start_thread("checksums", self._keep_summing)
         if self._services.vectors is not None:
             self._start_thread("embed", partial(self._keep_embedding, self._services.vectors))
         for number in range(self._at_once):
@@ -94,8 +98,10 @@ class Worker:
         """Work until nothing is due, or until stopped. A session that fails is left to be retried; a failure of the database or an
         index is raised."""
         self._start_thread("index", lambda: self._once(self._index))
+        self._start_thread("rebuild", lambda: self._once(self._rebuild))
         self._start_thread("expire", lambda: self._once(self._expire))
         self._start_thread("retention", lambda: self._once(self._forget_old))
+        self._start_thread("checksums", lambda: self._once(self._sum))
         if self._services.vectors is not None:
             self._start_thread("embed", lambda: self._once(self._embed))
         for number in range(self._at_once):
@@ -142,18 +148,19 @@ class Worker:
             if time.monotonic() >= next_expiry:
                 next_expiry = time.monotonic() + _EXPIRY_SECONDS
                 self._with_recovery(self._expire, on_error=None)
+            self._with_recovery(self._services.claims.cap, on_error=None)
             if self._with_recovery(self._services.claims.is_any_due, on_error=True):
                 self._services.wake_up.notify()
 
     def _expire(self) -> None:
-        """Remove expired idempotency keys and entries, and entities that were deleted too long ago to be restored."""
+        """Remove expired idempotency keys, entries and receipts, and entities that were deleted too long ago to be restored."""
         self._services.idempotency_expiry.drop()
         self._services.entry_expiry.drop()
+        self._services.receipt_expiry.drop()
         self._services.entity_undo.expire()
 
     def _keep_indexing(self) -> None:
         """Drain the index queue, which has rows only with a slow embedder or an external index."""
-        self._with_recovery(self._warn_of_stale, on_error=None)
         while True:
             self._with_recovery(self._index, on_error=None)
             if self._stopping.wait(None if self._services.immediate else _INDEX_SECONDS):
@@ -163,6 +170,16 @@ class Worker:
         while not self._stopping.is_set():
             self._with_recovery(self._forget_old, on_error=None)
             self._stopping.wait(_RETENTION_SECONDS)
+
+    def _keep_summing(self) -> None:
+        while not self._stopping.wait(_CHECKSUM_SECONDS):
+            self._with_recovery(self._sum, on_error=None)
+
+    def _sum(self) -> None:
+        """Compute missing checksums of rows (OPS-1), in small transactions with pauses, so that other writers come first."""
+        began = time.monotonic()
+        while self._services.integrity.fill() and not self._stopping.wait(time.monotonic() - began):
+            began = time.monotonic()
 
     def _forget_old(self) -> None:
         """Forget what is too old (MEM-18). After each transaction the thread sleeps, so that other writers come first. A
@@ -180,9 +197,9 @@ class Worker:
     def _forget_old_of(self, aged: AgedSession) -> int:
         forgotten, began = 0, time.monotonic()
         for counts in self._services.retention.batches(aged):
-            forgotten += counts.messages + counts.memories
+            forgotten += counts.messages + counts.memories + counts.files
             with self._lock:
-                self._done["forgotten"] += counts.messages + counts.memories
+                self._done["forgotten"] += counts.messages + counts.memories + counts.files
             spent = time.monotonic() - began
             if self._stopping.wait(self._rest * spent):
                 break
@@ -236,17 +253,34 @@ class Worker:
         self._report(outcome, spent)
         return spent
 
-    def _warn_of_stale(self) -> None:
-        """Log a warning if rows were indexed by another embedder or tokeniser: they are not recalled until they are indexed
-        again."""
-        stale = self._services.reindex.stale()
-        if stale.total:
-            _log(
-                logging.WARNING,
-                "stale index",
-                **asdict(stale),
-                advice="run `cloister reindex`; what it counts is not recalled",
-            )
+    def _keep_rebuilding(self) -> None:
+        """Rebuild what was indexed by another embedder or tokeniser: after an upgrade, and what an older process beside this one
+        records."""
+        while not self._stopping.is_set():
+            self._with_recovery(self._rebuild, on_error=None)
+            self._stopping.wait(_REBUILD_SECONDS)
+
+    def _rebuild(self) -> None:
+        """After each transaction the thread sleeps, so that requests come first. If a newer version was used on this database, it
+        has to do the rebuilding, and this process only says what is stale for itself."""
+        reindex = self._services.reindex
+        stale = reindex.stale_lately()
+        if not stale.total:
+            return
+        if not reindex.is_newest():
+            advice = "a newer version has been used on this database: upgrade this process, or run `cloister reindex`"
+            _log(logging.WARNING, "stale index", **asdict(stale), advice=advice)
+            return
+        _log(logging.WARNING, "stale index", **asdict(stale), advice="nothing to do: it is being rebuilt")
+        began, rebuilt, step = time.monotonic(), 0, time.monotonic()
+        for count in reindex.rebuild():
+            rebuilt += count
+            if self._stopping.wait(self._rest * (time.monotonic() - step)):
+                break
+            step = time.monotonic()
+        self._index()
+        milliseconds = round((time.monotonic() - began) * 1_000, 3)
+        _log(logging.INFO, "index rebuilt", rebuilt=rebuilt, milliseconds=milliseconds)
 
     def _index(self) -> None:
         indexed = self._services.queue.drain(self._stopping.is_set)

@@ -243,7 +243,7 @@ def test_a_bad_request_is_refused_in_anthropics_format(
 def test_an_unknown_route_says_what_is_supported(front: AnthropicFront) -> None:
     tenant = front.tenant()
     with pytest.raises(anthropic.NotFoundError, match="v1/messages") as refused:
-        front.client(tenant.key).models.list()
+        front.client(tenant.key).beta.files.list()
     assert refused.value.body["type"] == "error"  # pyright: ignore
     wrong = front.server.caller(tenant.key).get("/anthropic/v1/messages")
     assert wrong.status_code == 405 and wrong.json()["error"]["type"] == "invalid_request_error"

@@ -22,7 +22,9 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "models": {"domain"},
     "settings": {"domain"},
     "services": {"domain", "storage", "index", "models"},
-    "bootstrap": {"domain", "storage", "index", "models", "services", "settings"},
+    "telemetry": {"domain"},
+    "opening": {"domain", "storage", "index", "models", "settings", "telemetry"},
+    "bootstrap": {"domain", "storage", "index", "models", "services", "settings", "telemetry", "opening"},
     "worker": {"domain", "services", "bootstrap"},
     "interfaces": {"domain", "services", "settings", "bootstrap", "worker"},
     "integrations": {"domain", "interfaces"},
@@ -118,8 +120,8 @@ def test_imports_point_inward() -> None:
     assert faults(outward) == {}
 
 
-def test_only_bootstrap_names_concrete_back_ends() -> None:
-    assert faults(lambda module: imported(module) & CONCRETE - {module.name}, outside={"bootstrap"}) == {}
+def test_only_bootstrap_and_opening_name_concrete_back_ends() -> None:
+    assert faults(lambda module: imported(module) & CONCRETE - {module.name}, outside={"bootstrap", "opening"}) == {}
 
 
 def test_only_storage_and_bootstrap_import_a_database_driver() -> None:
@@ -128,6 +130,12 @@ def test_only_storage_and_bootstrap_import_a_database_driver() -> None:
     allowed = {
         "cloister.storage.sqlite.database",
         "cloister.storage.sqlite.connections",
+        "cloister.storage.sqlite.backup",
+        "cloister.storage.sqlite.checkpoints",
+        "cloister.storage.sqlite.restore",
+        "cloister.storage.sqlite.transaction",
+        "cloister.storage.sqlite.vacuum",
+        "cloister.storage.postgres.backup",
         "cloister.storage.postgres.database",
         "cloister.storage.postgres.connections",
     }

@@ -20,8 +20,11 @@ NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 MAY_USE_MAINTENANCE = {
     "services.memories.claims",
     "services.health",
+    "services.maintenance.integrity",
+    "services.processes",
     "services.tenancy.idempotency_expiry",
     "services.entries.expiry",
+    "services.receipts.expiry",
     "services.memories.entity_undo",
     "services.indexing.queue",
     "services.indexing.vectors",
@@ -81,7 +84,7 @@ OF_TENANTS = [query for query in QUERIES if query.name not in MAINTENANCE]
 
 def test_the_schema_is_the_one_this_test_believes_in() -> None:
     assert set(TABLES) == TENANTS, "the tables that isolation tests watch are those of tenants"
-    assert set(SCHEMA) - TENANTS == {"generation", "embedding_model"}
+    assert set(SCHEMA) - TENANTS == {"generation", "embedding_model", "process"}
     assert MAINTENANCE and len(OF_TENANTS) > 60
 
 
@@ -134,7 +137,10 @@ OF_AN_ENTITY = {"entity_change"}
 
 
 @pytest.mark.parametrize(
-    "table", sorted(TENANTS - OF_A_SESSION - OF_AN_ENTITY - {"tenant", "idempotency", "index_removal", "tenant_usage"})
+    "table",
+    sorted(
+        TENANTS - OF_A_SESSION - OF_AN_ENTITY - {"tenant", "idempotency", "index_removal", "tenant_usage", "sign_in"}
+    ),
 )
 def test_every_table_with_projects_in_it_can_be_bound_to_one(table: str) -> None:
     """A confined key sees one project: whatever has a project carries its id."""

@@ -8,15 +8,14 @@ from collections.abc import Generator
 import pytest
 from playwright.sync_api import Browser
 
-from cloister.interfaces.http.console.sign_ins import SignIns
 from cloister.models.openai.chat import OpenAiChatModel
 from cloister.models.openai.endpoint import Endpoint
-from support.clients.browser import WIDE, Desk, Watch, system_chromium
+from support.clients.browser import WIDE, Desk, system_chromium
 from support.clients.chat_client import words
 from support.databases.engines import sqlite_engine
 from support.databases.folders import quick_folder
 from support.servers.fake_endpoint import FakeEndpoint, fake_endpoint
-from support.servers.http_server import Server, Tenant, serving
+from support.servers.http_server import Server, Tenant, Watch, serving, watched_sign_ins
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +48,7 @@ def server(the_model: FakeEndpoint, watch: Watch) -> Generator[Server]:
     with quick_folder() as folder:
         engine = sqlite_engine(folder / "data")
         chat = OpenAiChatModel(Endpoint(url=the_model.url, model="fake", tries=1))
-        with engine.closing, serving(engine.services(chat_model=chat), sign_ins=SignIns(watch)) as running:
+        with engine.closing, serving(watched_sign_ins(engine.services(chat_model=chat), watch)) as running:
             yield running
 
 

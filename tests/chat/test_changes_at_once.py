@@ -30,6 +30,12 @@ def clock_alone_notices_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def server(lone_server: Server) -> Server:
+    """What another process changes is noticed by the clock."""
+    return lone_server
+
+
+@pytest.fixture
 def gate() -> Generator[Gate]:
     made = Gate()
     yield made

@@ -23,7 +23,12 @@ def test_a_reply_is_streamed_as_the_ui_message_stream(tenant: Tenant, model: Fak
         ["id", "type"],
     ]
     question, stored = messages(tenant, "tab 1")
-    assert reply.metadata == {"session_id": "tab 1", "message_id": stored["id"], "status": "completed"}
+    assert reply.metadata == {
+        "session_id": "tab 1",
+        "message_id": stored["id"],
+        "status": "completed",
+        "receipt_id": stored["id"].replace("msg_", "rcpt_"),
+    }
     assert (stored["role"], stored["status"], stored["content"]) == ("assistant", "completed", "Good morning.")
     assert stored["context"] == {"session_id": "tab 1", "trigger_id": question["id"]}
 

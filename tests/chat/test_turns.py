@@ -12,8 +12,8 @@ from cloister.domain.errors import QuotaExceeded, TurnInProgress, TurnMoved
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import now
 from cloister.domain.usage import Limits
-from cloister.services.chat.converse import TurnContext, TurnEnd, TurnEvent
-from cloister.services.chat.turns import Turn, TurnLost, TurnRequest
+from cloister.services.chat.converse import CHECK_SECONDS, TurnContext, TurnEnd, TurnEvent
+from cloister.services.chat.turns import NamedSession, Turn, TurnLost, TurnRequest
 from cloister.services.conversations.sessions import SessionFields
 from support.databases.engines import Engine, at_once
 
@@ -97,6 +97,45 @@ def test_a_turn_that_is_not_renewed_runs_out_and_its_late_reply_is_not_kept(engi
         services.turns.end(late, REPLY)
     services.turns.end(turn, REPLY)
     assert contents(services, reach) == ["First?", "Third?", "So it is."]
+
+
+@pytest.mark.parametrize("back_seconds", [1, 5, 3_600, 86_400])
+def test_a_lease_taken_before_the_clock_was_set_back_ends_within_a_lease(engine: Engine, back_seconds: float) -> None:
+    """OPS-1: the process that had it died; from the first refusal on it is at most one lease."""
+    watch = Watch()
+    services = engine.services(clock=watch)
+    reach = tenant_of(services)
+    services.turns.begin(reach, asked("First?"))
+    watch.pass_seconds(-back_seconds)
+    with pytest.raises(TurnInProgress):
+        services.turns.begin(reach, asked("Second?"))
+    watch.pass_seconds(services.turns.leases.seconds)
+    with pytest.raises(TurnInProgress):
+        services.turns.begin_again(reach, NamedSession(session="tab"))
+    watch.pass_seconds(0.000_001)
+    services.turns.begin(reach, asked("Third?"))
+    assert contents(services, reach) == ["First?", "Third?"]
+
+
+def test_a_turn_that_is_alive_keeps_its_lease_when_the_clock_is_set_back(engine: Engine) -> None:
+    watch = Watch()
+    services = engine.services(clock=watch)
+    reach = tenant_of(services)
+    turn = services.turns.begin(reach, asked("First?"))
+    watch.pass_seconds(-3_600)
+    for _ in range(5):
+        with pytest.raises(TurnInProgress):
+            services.turns.begin(reach, asked("Second?"))
+        watch.pass_seconds(services.turns.leases.seconds - 1)
+        assert services.turns.renew(turn)
+    assert services.turns.end(turn, REPLY) is not None
+
+
+def test_a_question_whose_process_died_can_be_answered_again_after_seconds(engine: Engine) -> None:
+    """OPS-1: it was a minute. A turn that lives is renewed several times in that."""
+    leases = engine.services().turns.leases
+    assert leases.seconds <= 6
+    assert 3 * min(CHECK_SECONDS, leases.renewal_seconds) < leases.seconds
 
 
 def test_a_reply_that_took_longer_than_its_lease_is_kept_when_nobody_else_began(engine: Engine) -> None:

@@ -1,23 +1,28 @@
 """One tenant, two projects, every public method of every store: what a key confined to the garden may not touch (ISO-4, ORG-4)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from cloister.domain.archive.stored_records import EntryRecord
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.entity import same_name
 from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import EntityId, ProjectId, SessionId
+from cloister.domain.identifiers import EntityId, ProjectId, ReceiptId, SessionId
 from cloister.domain.scope import Reach
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.archived_rows import ArchivedRows
+from cloister.storage.stores.certificates.removals import RemovalStore
 from cloister.storage.stores.changes import ChangeStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
 from cloister.storage.stores.entity_groups import EntityGroupStore
 from cloister.storage.stores.entity_relations import RelationStore
+from cloister.storage.stores.entries.archived_entries import ArchivedEntries
 from cloister.storage.stores.erasure import OldCounts, RetentionStore
 from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.files.archived_files import ArchivedFiles
 from cloister.storage.stores.filters import FilterStore
 from cloister.storage.stores.imported_rows import ImportedRows
 from cloister.storage.stores.indexing.derived_index_rows import EntityIndexStore, MemoryIndexStore
@@ -27,14 +32,19 @@ from cloister.storage.stores.memories import MemoryStore, ProfileStore, StoredMe
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.observations import ObservationStore
 from cloister.storage.stores.pools import StoredPool
+from cloister.storage.stores.receipts.receipts import ReceiptStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 from cloister.storage.stores.turns import TurnStore
+from support.isolation.archive_cases import archived
 from support.isolation.derived_index_cases import WAITING
 from support.isolation.entry_cases import ENTRY_CASES, TENANT_ENTRY_CASES
 from support.isolation.erasure_cases import ERASING_CASES
+from support.isolation.file_cases import PROJECT_TREE_CASES
 from support.isolation.filter_cases import ANYTHING
+from support.isolation.removal_cases import TENANT_REMOVAL_CASES
 from support.isolation.supersession_cases import facts
+from support.isolation.text_row_cases import TEXT_ROW_CASES
 from support.isolation.twin_tenants import (
     GARDEN,
     GENERATION,
@@ -44,6 +54,7 @@ from support.isolation.twin_tenants import (
     Case,
     Home,
     World,
+    first_receipt,
     first_response,
     methods_of_stores,
     pools,
@@ -101,6 +112,13 @@ CONFINED: dict[str, Case] = {
         ],
         nothing=["first"],
     ),
+    "SessionStore.users": Case(
+        act=lambda t, h: [user.user_id for user in SessionStore(t).users(h.cellar, limit=9)], nothing=[]
+    ),
+    "MemoryStore.change_times": Case(
+        act=lambda t, h: MemoryStore(t).change_times([place.memory for place in h.places]).keys() <= {h.first.memory},
+        nothing=True,
+    ),
     "MessageStore.session_name": Case(
         act=lambda t, h: MessageStore(t).session_name(h.second.messages[0]), nothing=NotFound
     ),
@@ -116,6 +134,19 @@ CONFINED: dict[str, Case] = {
         nothing=["first"],
     ),
     "ResponseStore.find": Case(act=lambda t, h: ResponseStore(t).find(first_response(h.second.session)), nothing=None),
+    "RemovalStore.visible": Case(
+        act=lambda t, h: RemovalStore(t).visible([h.first.entity, h.second.entity]) == [h.first.entity], nothing=True
+    ),
+    "ReceiptStore.find": Case(
+        act=lambda t, h: (
+            ReceiptStore(t).find(first_receipt(h.second.session), MOMENT)
+            or ReceiptStore(t).find(ReceiptId(first_receipt(h.second.session) ^ 1), MOMENT)
+        ),
+        nothing=None,
+    ),
+    "ReceiptStore.messages_in_reach": Case(
+        act=lambda t, h: ReceiptStore(t).messages_in_reach(h.second.messages), nothing=set[int]()
+    ),
     "EntityStore.get": Case(act=lambda t, h: EntityStore(t).get(h.second.entity), nothing=NotFound),
     "EntityGroupStore.name": Case(act=lambda t, h: EntityGroupStore(t).name(h.second.entity), nothing=NotFound),
     "SessionStore.reached_memories": Case(act=lambda t, h: SessionStore(t).reached_memories(h.cellar), nothing=0),
@@ -145,10 +176,33 @@ CONFINED: dict[str, Case] = {
         act=lambda t, h: [RetentionStore(t).counts(project, MOMENT + 1) for project in (h.cellar, None)],
         nothing=[OldCounts(sessions=0, messages=0, memories=0, observations=0)] * 2,
     ),
+    "ArchivedEntries.all": Case(
+        act=lambda t, h: [
+            entry.project_id
+            for entry in ArchivedEntries(t, ArchiveTarget(), MOMENT).all()
+            if isinstance(entry, EntryRecord)
+        ],
+        nothing=[GARDEN],
+    ),
+    "ArchivedFiles.of_session": Case(
+        act=lambda t, h: list(
+            ArchivedFiles(t, ArchiveTarget(), {GARDEN, h.cellar}).of_session(
+                replace(archived(h), record=replace(archived(h).record, id=h.second.session))
+            )
+        ),
+        nothing=[],
+    ),
     # What erases a user or a tenant cannot even be made for a narrow reach.
     **{
         name: Case(act=case.act, nothing=ValueError)
-        for name, case in (ERASING_CASES | ENTRY_CASES | TENANT_ENTRY_CASES).items()
+        for name, case in (
+            ERASING_CASES
+            | ENTRY_CASES
+            | TENANT_ENTRY_CASES
+            | PROJECT_TREE_CASES
+            | TENANT_REMOVAL_CASES
+            | TEXT_ROW_CASES
+        ).items()
     },
 }
 # A pool's rows are one pool's by construction; what is asked of them here is another pool's.
@@ -158,6 +212,11 @@ ONE_POOL: dict[str, Callable[[StoredPool, Home], Any]] = {
     "StoredPool.changes": lambda rows, h: [session for session, _ in rows.changes(-1)] == [h.first.session],
     "StoredPool.all_rows": lambda rows, h: [row[0] for row in rows.all_rows()] == h.first.messages,
     "StoredPool.session_rows": lambda rows, h: rows.session_rows(h.second.session, 0) == [],
+    "StoredPool.all_rows_with_words": lambda rows, h: (
+        [row[0] for row in rows.all_rows_with_words()] == h.first.messages
+    ),
+    "StoredPool.session_rows_with_words": lambda rows, h: rows.session_rows_with_words(h.second.session, 0) == [],
+    "StoredPool.stale": lambda rows, h: rows.stale() == 0,
     "StoredPool.vectors": lambda rows, h: (
         list(rows.vectors([*h.first.messages, *h.second.messages])) == h.first.messages
     ),
@@ -186,14 +245,26 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
     "FilterStore.pool_messages": lambda t, h: (
         FilterStore(t).pool_messages(h.first.pool, ANYTHING).ids.tolist() == h.first.messages
     ),
-    "FilterStore.pool_memories": lambda t, h: (
-        FilterStore(t).pool_memories(h.first.pool, GENERATION, ANYTHING) == [h.first.memory]
-    ),
+    "FilterStore.pool_memories": lambda t, h: FilterStore(t).pool_memories(h.first.pool, ANYTHING) == [h.first.memory],
     "FilterStore.project_entities": lambda t, h: (
         FilterStore(t).project_entities(GARDEN, None, ANYTHING) == [h.first.entity]
     ),
     "VectorStore.sessions_to_embed": lambda t, h: (
         [session for session, _ in VectorStore(t, MODEL).sessions_to_embed(h.first.pool, -1)] == [h.first.session]
+    ),
+    "StoredMemories.stale_words": lambda t, h: (
+        [row[0] for row in StoredMemories(t, h.first.pool, GENERATION + 1).stale_words(9)] == [h.first.memory]
+    ),
+    "StoredMemories.stale": lambda t, h: StoredMemories(t, h.first.pool, GENERATION + 1).stale() == 1,
+    "StoredEntities.stale": lambda t, h: (
+        [StoredEntities(t, GARDEN, user, GENERATION + 1).stale() for user in (None, "ann")] == [1, 0]
+    ),
+    "StoredEntities.stale_entities": lambda t, h: (
+        [
+            [each.id for each in StoredEntities(t, GARDEN, user, GENERATION + 1).stale_entities(9)]
+            for user in (None, "ann")
+        ]
+        == [[h.first.entity], []]
     ),
     "StoredMemories.page": lambda t, h: (
         [stored.memory.id for stored in garden_memories(t, h).page(now=MOMENT, limit=9)] == [h.first.memory]
@@ -326,8 +397,21 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
 # These take the integer id of a session, project or pool that the caller found under its own reach, or name the tenant's own;
 # keys and usage are the whole tenant's, and their services refuse a confined caller.
 BY_FOUND_ID = {
+    "PoolStore.readers",
+    "EntityStore.of_session",
+    "EntityStore.of_message",
+    "RemovalStore.messages",
+    "RemovalStore.last_message",
+    "RemovalStore.sample",
+    "RemovalStore.observations",
+    "RemovalStore.items",
+    "RemovalStore.responses",
+    "RemovalStore.files",
+    "RemovalStore.remaining",
     "EntityStore.forget_statements",
     "FileStore.apply",
+    "FileStore.move_to",
+    "FileStore.remove_quotations",
     "FileStore.sizes",
     "FileStore.text",
     "ItemStore.add",
@@ -342,6 +426,13 @@ BY_FOUND_ID = {
     "ItemStore.remove_by_id",
     "ResponseStore.add",
     "ResponseStore.remove",
+    "ReceiptStore.add",
+    "ReceiptStore.is_pool_there",
+    "ReceiptStore.observations",
+    "ReceiptStore.remove_expired",
+    "ReceiptStore.remove_of_user",
+    "ReceiptStore.remove_old",
+    "ReceiptStore.set_ages",
     "RevisionStore.replaced",
     "SupersessionStore.changed_at",
     "SupersessionStore.copies",
@@ -402,6 +493,8 @@ BY_FOUND_ID = {
     "SessionStore.lock_of_project",
     "SessionStore.remove",
     "TurnStore.renew",
+    "TurnStore.cap",
+    "TurnStore.is_running",
     "TurnStore.end",
     "TurnStore.revoke",
     "TurnStore.is_of",
@@ -423,6 +516,7 @@ BY_FOUND_ID = {
     "PoolStore.ensure",
     "PoolStore.raise_version",
     "PoolStore.note_departure",
+    "PoolStore.note_arrival",
     "PoolStore.lock",
     "StoredPool.state",
     "IdempotencyStore.find",
@@ -444,6 +538,10 @@ BY_FOUND_ID = {
     "IndexStore.note_removal",
     "IndexStore.settle_removal",
     "IndexStore.settle",
+    "SignInStore.add",
+    "SignInStore.find",
+    "SignInStore.extend",
+    "SignInStore.remove",
     "ApiKeyStore.add",
     "ApiKeyStore.find",
     "ApiKeyStore.page",

@@ -10,17 +10,18 @@ from cloister.domain.entries.operations import (
     DeleteExpired,
     Operation,
     delete_entry,
+    expect_entry,
     get_entry,
     list_namespaces,
     put_entry,
     search_entries,
 )
-from cloister.domain.errors import Forbidden, NotFound, QuotaExceeded, TooLarge
+from cloister.domain.errors import Conflict, Forbidden, NotFound, QuotaExceeded, TooLarge
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
 from cloister.services.entries import entries as service
-from support.databases.engines import Engine
+from support.databases.engines import Engine, at_once
 
 MINUTE = 60_000_000
 NOTES = ("notes", "roses")
@@ -155,10 +156,10 @@ def test_expired_entries_are_deleted_by_their_part_and_by_the_worker(shared_engi
     assert shared_engine.rows(count) == [(2,)]
 
 
-def test_org_9_a_users_entries_go_with_the_user_and_a_projects_with_the_project(
+def test_org_9_a_users_entries_go_with_the_user_and_a_projects_to_no_project(
     shared_engine: Engine, house: House
 ) -> None:
-    """ORG-5, ORG-9: and no others."""
+    """ORG-5, ORG-9: and no others; names that are taken are in `test_files_and_entries`."""
     for project in (house.garden, house.kitchen):
         for user in (None, "ann", "bob"):
             house.run(put(), project=project, user=user)
@@ -169,7 +170,8 @@ def test_org_9_a_users_entries_go_with_the_user_and_a_projects_with_the_project(
     left = shared_engine.rows(
         f"SELECT project_id, user_id FROM entry WHERE tenant_id = {house.reach.tenant:d} ORDER BY user_id"
     )
-    assert sorted(left, key=repr) == sorted([(house.kitchen, "bob"), (house.kitchen, None)], key=repr)
+    parts = [(project, user) for project in (house.kitchen, None) for user in ("bob", None)]
+    assert sorted(left, key=repr) == sorted(parts, key=repr)
     with pytest.raises(NotFound):
         house.run(put())
     with pytest.raises(NotFound):
@@ -211,3 +213,34 @@ def test_ctx_10_vectors_of_another_embedder_are_computed_again(shared_engine: En
     (given, other) = house.run(search_entries((), vector=[0.0, 1.0]), search_entries((), vector=[1.0, 0.0, 0.0]))
     assert [(entry.key, entry.score) for entry in given] == [("own", pytest.approx(1.0))]
     assert other == []
+
+
+def test_door_8_a_batch_that_expects_something_else_writes_nothing(house: House) -> None:
+    """DOOR-8: a condition is on one part of the store; an entry of the same name in another part does not fulfil it (ISO-4)."""
+    house.run(put_entry(NOTES, "k", {"n": 1}), user="ben")
+    change = put_entry(NOTES, "other", {"n": 2})
+    with pytest.raises(Conflict):
+        house.run(expect_entry(NOTES, "k", {"n": 1}), change, user="ada")
+    house.run(expect_entry(NOTES, "k", None), put_entry(NOTES, "k", {"n": 1, "a": [None, 1.5]}), user="ada")
+    for expected in (None, {"n": 1}, {"n": 2, "a": [None, 1.5]}):
+        with pytest.raises(Conflict):
+            house.run(expect_entry(NOTES, "k", expected), change, user="ada")
+    assert house.value("other", user="ada") is None
+    house.run(expect_entry(NOTES, "k", {"a": [None, 1.5], "n": 1}), change, user="ada")
+    assert house.value("other", user="ada") == {"n": 2}
+
+
+def test_door_8_of_batches_with_the_same_expectation_one_is_made(house: House) -> None:
+    """DOOR-8: at once, for an entry that is missing and for one that is there."""
+    for expected in (None, {"n": -1}):
+        if expected is not None:
+            house.run(put_entry(NOTES, "k", expected))
+
+        def attempt(number: int, expected: dict[str, int] | None = expected) -> bool:
+            try:
+                house.run(expect_entry(NOTES, "k", expected), put_entry(NOTES, "k", {"n": number}))
+            except Conflict:
+                return False
+            return True
+
+        assert at_once(attempt, 6).count(True) == 1

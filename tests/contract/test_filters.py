@@ -402,7 +402,7 @@ def test_mem_14_the_rows_that_storage_lets_pass_are_those_that_match(home: Memor
     said = label(home, home.project("Garden"))
     for name in ("roses", "tulips"):
         home.services.memories.add(home.reach, name, [f"Fact {number}." for number in range(3)])
-    pool, generation = home.find("roses").pool, home.services.record.generation
+    pool = home.find("roses").pool
     memories = [*home.stored("roses"), *home.stored("tulips")]
 
     @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -417,7 +417,7 @@ def test_mem_14_the_rows_that_storage_lets_pass_are_those_that_match(home: Memor
             message, name, user = after
             listed = store.session_messages(message.session, SessionNames(name, user), wanted, after=message.id)
             assert listed == [id for id in sorted(passing) if id >> 21 == message.session and id > message.id]
-            kept = store.pool_memories(pool, generation, wanted)
+            kept = store.pool_memories(pool, wanted)
         assert set(kept) == {stored.memory.id for stored in memories if matches(wanted, memory_row(stored))}
 
     agrees()

@@ -68,6 +68,11 @@ class OutsideIndex:
         self._reach()
         self.entities = {id: entity for id, entity in self.entities.items() if id not in entities}
 
+    def count(self, sessions: Sequence[int], messages: Sequence[int], entities: Sequence[int]) -> int:
+        self._reach()
+        kept = [id for id in self.made_from if id >> 21 in sessions or id in messages]
+        return len(kept) + len(self.entities.keys() & set(entities))
+
     def close(self) -> None:
         pass
 

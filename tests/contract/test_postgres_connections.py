@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import psycopg
 import pytest
@@ -266,8 +265,3 @@ def test_a_login_that_owns_nothing_works_on_a_database_set_up_by_another(empty_p
         assert transaction.row("tenant") is not None
     assert database.maintenance.check() == []
     database.close()
-
-
-def test_a_backup_points_to_the_tool_of_the_server(postgres_database: PostgresDatabase, tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match="pg_dump"):
-        postgres_database.maintenance.backup(tmp_path / "copy")

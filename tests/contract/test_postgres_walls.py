@@ -35,10 +35,12 @@ TENANT_TABLES = (
     "observation",
     "pool",
     "project",
+    "receipt",
     "session",
     "session_item",
     "session_past",
     "session_response",
+    "sign_in",
     "tenant",
     "tenant_usage",
 )
@@ -57,9 +59,11 @@ LEAVES = (
     "mention",
     "message_vector",
     "observation",
+    "receipt",
     "session_item",
     "session_past",
     "session_response",
+    "sign_in",
     "tenant_usage",
 )
 
@@ -171,6 +175,14 @@ def row_for(tenant: int, table: str) -> sql.Composed:
             "owns_messages": 0,
             "body": "{}",
         },
+        "receipt": {
+            "tenant_id": tenant,
+            "receipt_id": 7,
+            "recalled_pool_id": 7,
+            "kind": "search",
+            "created_at": 1,
+            "body": "{}",
+        },
         "entry": {
             "entry_id": 7,
             "tenant_id": tenant,
@@ -198,6 +210,7 @@ def row_for(tenant: int, table: str) -> sql.Composed:
             "permissions": "[]",
             "created_at": 1,
         },
+        "sign_in": {"tenant_id": tenant, "digest": b"x", "kind": "link", "key_id": 7, "expires_at": 1},
         "tenant_usage": {"tenant_id": tenant, "part": 99, "sessions": 0, "messages": 0},
         "memory": {
             "memory_id": 7,

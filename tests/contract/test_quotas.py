@@ -153,14 +153,16 @@ def test_org_7_the_limits_of_one_tenant_are_not_anothers(home: Home) -> None:
 def test_org_7_a_tenants_own_limits_go_before_the_servers(home: Home) -> None:
     """ORG-7: each by itself, up or down, and gone again when they are taken away."""
     home.limit(messages=9)
-    assert home.services.projects.usage(home.reach).limits == Limits(messages=9, sessions=3, projects=2)
+    assert home.services.projects.usage(home.reach).limits == Limits(
+        messages=9, sessions=3, projects=2, files=9, entries=9
+    )
     home.record(*[HELLO] * 7)
     home.refuses(lambda: home.record(HELLO))
     home.limit(messages=1, sessions=5)
     home.refuses(lambda: home.record(HELLO))
     assert [home.create(f"session {number}") for number in range(4)] == [True] * 4
     home.limit()
-    assert home.services.projects.usage(home.reach).limits == SERVERS
+    assert home.services.projects.usage(home.reach).limits == SERVERS.over(Limits())
     home.refuses(lambda: home.create("one more"))
     assert home.stored == (9, 5, 1)
 

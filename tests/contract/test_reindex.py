@@ -11,8 +11,11 @@ from cloister.index.exact.index import ExactIndex
 from cloister.models.interface import Embedder, Embedding
 from cloister.models.static.embedder import StaticEmbedder
 from cloister.services.indexing.reindex import IndexCounts
+from cloister.services.recall import current_rows
 from cloister.storage.interface import Database
+from cloister.worker import Worker
 from support.samples.other_embedder import OtherEmbedder
+from support.waiting import eventually
 
 
 def opened(database: Database, embedder: Embedder) -> tuple[Cloister, Services]:
@@ -35,15 +38,86 @@ def found(memory: Cloister) -> int:
 
 
 def test_rows_of_another_embedder_are_never_ranked_with_those_of_this_one(database: Database) -> None:
+    """OPS-7: each process recalls everything, by vectors of its own embedder only. Those of the two have different lengths."""
     first = filled(database)
     assert found(first) == 5
-    second, services = opened(database, OtherEmbedder())
-    assert found(second) == 0
+    other = OtherEmbedder()
+    second, services = opened(database, other)
+    assert found(second) == 5
+    assert len(other.seen) == 5, "made anew while they are read"
     assert services.reindex.stale() == IndexCounts(messages=5)
     second.record("s", "user", "The bell number 5 rings at noon.")
-    assert found(second) == 1
-    assert found(first) == 5
+    assert found(second) == 6
+    assert found(first) == 6
     assert first.health().stale == IndexCounts(messages=1)
+
+
+def test_search_and_context_say_how_much_of_their_pool_is_stale(database: Database) -> None:
+    """OPS-1: only of that pool, and only while something is."""
+    first = filled(database)
+    first.create_session("elsewhere", user_id="ann")
+    first.record("elsewhere", "user", "The bell of Ann rings at noon.")
+    assert (first.context("ask", "bell").stale, first.search("bell").stale) == (None, None)
+    second, services = opened(database, OtherEmbedder())
+    assert (second.context("ask", "bell").stale, second.search("bell").stale) == (5, 5)
+    assert second.search("bell", kinds=["memories"]).stale == 5
+    assert second.context("elsewhere", "bell").stale == 1
+    assert services.health.stale() == 6
+    second.reindex()
+    assert (second.context("ask", "bell").stale, second.search("bell").stale) == (None, None)
+    assert services.health.stale() == 0
+
+
+def test_what_is_left_out_of_a_very_stale_pool_is_counted_and_found_when_it_is_rebuilt(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(current_rows, "MOST_ROWS", 4)
+    filled(database)
+    second, _ = opened(database, OtherEmbedder())
+    assert found(second) == 0
+    assert second.context("ask", "bell").stale == 5
+    second.reindex()
+    assert found(second) == 5
+
+
+def test_a_message_moved_or_deleted_while_its_index_is_stale_is_not_recalled_where_it_was(database: Database) -> None:
+    """ISO-5, OPS-7: rows that are made while they are read follow their session and its deletion as stored ones do."""
+    first = filled(database)
+    moved = first.record("s", "user", "The bell number 5 rings at noon.")
+    second, _ = opened(database, OtherEmbedder())
+    assert found(second) == 6
+    second.forget_message(moved.id)
+    assert found(second) == 5
+    second.update_session("s", project_id=None)
+    assert found(second) == 0
+    second.update_session("ask", project_id=None)
+    assert found(second) == 5
+
+
+def test_an_older_process_beside_a_newer_one_does_not_undo_its_rebuilding(database: Database) -> None:
+    """OPS-7: in a rolling restart both would rebuild the same rows for ever."""
+    first, old = opened(database, StaticEmbedder())
+    first.create_session("s")
+    first.record("s", "user", "The bell rings at noon.")
+    _, new = opened(database, OtherEmbedder())
+    assert (old.reindex.is_newest(), new.reindex.is_newest()) == (False, True)
+    Worker(new).drain()
+    assert new.reindex.stale() == IndexCounts()
+    Worker(old).drain()
+    assert new.reindex.stale() == IndexCounts()
+    assert old.reindex.stale() == IndexCounts(messages=1)
+
+
+def test_a_worker_rebuilds_by_itself(database: Database) -> None:
+    """OPS-7: without `cloister reindex`."""
+    filled(database)
+    second, services = opened(database, OtherEmbedder())
+    worker = Worker(services)
+    worker.start()
+    eventually(lambda: not services.reindex.stale().total)
+    worker.stop()
+    assert found(second) == 5
+    assert second.search("bell").stale is None
 
 
 def test_reindexing_brings_everything_to_the_new_generation_and_reports_progress(database: Database) -> None:
@@ -54,7 +128,7 @@ def test_reindexing_brings_everything_to_the_new_generation_and_reports_progress
     assert steps[0] == (0, 5)
     assert steps[-1] == (5, 5)
     assert found(second) == 5
-    assert found(first) == 0
+    assert found(first) == 5, "an older process goes on answering"
     assert services.reindex.stale() == IndexCounts()
     assert second.reindex() == IndexCounts()
     assert second.reindex(everything=True) == IndexCounts(messages=5)

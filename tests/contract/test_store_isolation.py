@@ -33,13 +33,17 @@ from support.isolation.archive_cases import ARCHIVE_CASES
 from support.isolation.derived_cases import DERIVED_CASES, claimed, forget_derived
 from support.isolation.derived_index_cases import DERIVED_INDEX_CASES
 from support.isolation.entity_group_cases import ENTITY_GROUP_CASES
-from support.isolation.entry_cases import ENTRY_CASES, TENANT_ENTRY_CASES
+from support.isolation.entry_cases import ARCHIVED_ENTRY_CASES, ENTRY_CASES, TENANT_ENTRY_CASES
 from support.isolation.erasure_cases import ERASING_CASES, RETENTION_CASES
-from support.isolation.file_cases import FILE_CASES
+from support.isolation.file_cases import FILE_CASES, PROJECT_TREE_CASES
 from support.isolation.filter_cases import FILTER_CASES
 from support.isolation.idempotency_cases import IDEMPOTENCY_CASES
 from support.isolation.item_cases import ITEM_CASES
+from support.isolation.receipt_cases import RECEIPT_CASES, TENANT_RECEIPT_CASES
+from support.isolation.removal_cases import REMOVAL_CASES, TENANT_REMOVAL_CASES
+from support.isolation.sign_in_cases import SIGN_IN_CASES
 from support.isolation.supersession_cases import SUPERSESSION_CASES
+from support.isolation.text_row_cases import TEXT_ROW_CASES
 from support.isolation.turn_cases import TURN_CASES
 from support.isolation.twin_tenants import (
     CLAIM,
@@ -71,6 +75,16 @@ def fresh(home: Home) -> SessionId:
 def pool_rows(transaction: Transaction, home: Home) -> StoredPool:
     """As nobody gets it: through `Pools.rows` there is no way to a foreign pool."""
     return StoredPool(transaction, home.first.pool, GENERATION)
+
+
+def stale_rows(transaction: Transaction, home: Home) -> StoredPool:
+    """As a newer generation reads it, for which every message is stale."""
+    return StoredPool(transaction, home.first.pool, GENERATION + 1, is_stale=True)
+
+
+def note_stale_arrival(transaction: Transaction, home: Home) -> None:
+    transaction.execute("note_mixed_generations", pool_id=home.second.pool)
+    pools(transaction).note_arrival(home.first.pool, home.second.pool)
 
 
 def index_rows(transaction: Transaction) -> IndexStore:
@@ -123,6 +137,7 @@ CASES: dict[str, Case] = {
             *SessionStore(t).page(limit=100, project=None, any_project=False),
         ]
     ),
+    "SessionStore.users": Case(act=lambda t, h: SessionStore(t).users(GARDEN, limit=9)),
     "SessionStore.add": Case(
         act=lambda t, h: SessionStore(t).add(new_session(new_session_id(), "fourth", h.cellar, h.second.pool)),
         nothing=StorageError,
@@ -217,6 +232,7 @@ CASES: dict[str, Case] = {
         act=lambda t, h: pools(t).raise_version(h.first.pool), nothing=StorageBusy, writes=True
     ),
     "PoolStore.note_departure": Case(act=lambda t, h: pools(t).note_departure(h.first.pool), writes=True),
+    "PoolStore.note_arrival": Case(act=lambda t, h: note_stale_arrival(t, h), writes=True),
     "PoolStore.lock": Case(act=lambda t, h: pools(t).lock(h.first.pool)),
     "PoolStore.rows": Case(act=lambda t, h: pools(t).rows(h.scope(h.first)), nothing=ValueError),
     "StoredPool.state": Case(act=lambda t, h: pool_rows(t, h).state(), nothing=None),
@@ -225,6 +241,11 @@ CASES: dict[str, Case] = {
     "StoredPool.changes": Case(act=lambda t, h: pool_rows(t, h).changes(-1), nothing=[]),
     "StoredPool.all_rows": Case(act=lambda t, h: list(pool_rows(t, h).all_rows()), nothing=[]),
     "StoredPool.session_rows": Case(act=lambda t, h: pool_rows(t, h).session_rows(h.first.session, 0), nothing=[]),
+    "StoredPool.all_rows_with_words": Case(act=lambda t, h: list(stale_rows(t, h).all_rows_with_words()), nothing=[]),
+    "StoredPool.session_rows_with_words": Case(
+        act=lambda t, h: stale_rows(t, h).session_rows_with_words(h.first.session, 0), nothing=[]
+    ),
+    "StoredPool.stale": Case(act=lambda t, h: stale_rows(t, h).stale(), nothing=0),
     "StoredPool.vectors": Case(act=lambda t, h: pool_rows(t, h).vectors(h.first.messages), nothing={}),
     "StoredPool.messages": Case(act=lambda t, h: pool_rows(t, h).messages(h.first.messages), nothing={}),
     "StoredPool.recent": Case(act=lambda t, h: pool_rows(t, h).recent("user", 100), nothing=[]),
@@ -285,15 +306,24 @@ CASES: dict[str, Case] = {
     **ENTITY_GROUP_CASES,
     **TURN_CASES,
     **IDEMPOTENCY_CASES,
+    **SIGN_IN_CASES,
     **ERASING_CASES,
     **RETENTION_CASES,
     **VECTOR_CASES,
     **FILTER_CASES,
     **ARCHIVE_CASES,
     **ITEM_CASES,
+    **RECEIPT_CASES,
     **FILE_CASES,
+    **PROJECT_TREE_CASES,
     **ENTRY_CASES,
+    **REMOVAL_CASES,
+    "PoolStore.readers": Case(act=lambda t, h: pools(t).readers(h.first.pool), nothing=(0, 0)),
+    **TENANT_REMOVAL_CASES,
     **TENANT_ENTRY_CASES,
+    **TENANT_RECEIPT_CASES,
+    **ARCHIVED_ENTRY_CASES,
+    **TEXT_ROW_CASES,
 }
 
 
@@ -458,6 +488,7 @@ def test_a_message_id_cannot_lie_about_its_session(world: World) -> None:
             content="x",
             recalled_pool_id=None,
             categories="[]",
+            checksum=None,
         )
 
     with pytest.raises(StorageError):

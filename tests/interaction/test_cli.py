@@ -7,7 +7,7 @@ import pytest
 
 from cloister import Cloister
 from cloister.interfaces.python.shapes import as_json
-from support.clients.command_line import CommandLine
+from support.clients.command_line import CommandLine, timeless
 
 
 @pytest.fixture
@@ -212,20 +212,41 @@ def test_one_message_can_be_forgotten(shell: CommandLine) -> None:
     message = shell.json("record", "--create", "beds", "Peas.")["id"]
     shell.run("record", "beds", "Beans.")
     assert message in shell.run("forget", "--message", message, answer="no\n", code=1).stderr
-    assert shell.json("forget", "--message", message, "--yes") == {"messages": 1}
+    forgotten = shell.json("forget", "--message", message, "--yes")
+    certificate = forgotten.pop("certificate")
+    assert forgotten == {"messages": 1, "would_remove": None}
+    assert (certificate["removed"], certificate["more"]) == ({"messages": [message]}, {})
+    assert {check["passed"] for check in certificate["checks"]} == {True}
     assert shell.said("peas", "--min-relevance", "0") == ["Beans."]
 
 
 def test_a_cleared_session_stays_empty(shell: CommandLine) -> None:
-    shell.run("record", "--create", "beds", "Peas.")
+    message = shell.json("record", "--create", "beds", "Peas.")["id"]
     shell.run("sessions", "clear", "beds", answer="n\n", code=1)
-    assert shell.json("sessions", "clear", "beds", "--yes") == {
+    cleared = shell.json("sessions", "clear", "beds", "--yes")
+    certificate = cleared.pop("certificate")
+    assert cleared == {
         "messages": 1,
         "episodes": 1,
         "memories": 0,
         "observations": 0,
+        "files": 0,
+        "would_remove": None,
     }
+    removed = {"messages": [message], "episodes": [message.replace("msg_", "ep_")]}
+    assert (certificate["removed"], certificate["more"]) == (removed, {})
+    assert {check["passed"] for check in certificate["checks"]} == {True}
     assert shell.json("sessions", "show", "beds")["messages"] == []
+
+
+def test_files_are_counted_when_they_go_org_9(shell: CommandLine) -> None:
+    shell.run("record", "--create", "beds", "Peas.")
+    with Cloister(shell.data) as memory:
+        for name in ("north", "south"):
+            memory.memory_tool("beds", {"command": "create", "path": f"/memories/{name}", "file_text": "Peas."})
+    assert shell.json("forget", "beds", "--dry-run")["files"] == 2
+    gone = shell.run("forget", "beds", "--yes").stdout
+    assert gone.splitlines()[0] == "Forgot the session 'beds': 1 message in 1 episode, with 2 files."
 
 
 def test_reindexing_says_how_much_it_rebuilt(shell: CommandLine) -> None:
@@ -282,7 +303,7 @@ def test_json_is_the_librarys_own_shape(shell: CommandLine) -> None:
             (("context", "beds", "peas"), memory.context("beds", "peas")),
             (("search", "peas", "--session", "beds"), memory.search("peas", session_id="beds")),
         ):
-            assert shell.json(*command) == json.loads(json.dumps(as_json(shape)))
+            assert timeless(shell.json(*command)) == timeless(json.loads(json.dumps(as_json(shape))))
 
 
 def test_the_version_is_said(shell: CommandLine) -> None:

@@ -91,7 +91,7 @@ def test_usage_is_counted_beside_its_limits(shell: CommandLine) -> None:
     shell.run("record", "--create", "beds", "Peas.")
     found = shell.json("usage")
     assert (found["messages"], found["sessions"], found["projects"]) == (1, 1, 1)
-    assert found["limits"] == {"messages": None, "sessions": None, "projects": None}
+    assert found["limits"] == dict.fromkeys(("messages", "sessions", "projects", "files", "entries"))
     lines = [line.split() for line in shell.run("usage").stdout.splitlines()]
     assert ["messages", "1", "none"] in lines
 
@@ -100,7 +100,7 @@ def test_a_tenant_is_made_where_the_data_is_and_opens_with_its_key(local: Comman
     """ORG-2"""
     refused = local.refusal("tenants", "create", "Firm")
     assert refused == "--json: is needed here: the admin key is shown on a terminal, and this may be a log."
-    with patch("cloister.interfaces.cli.tenants.is_watched", lambda: True):
+    with patch("cloister.interfaces.cli.organisation.tenants.is_watched", lambda: True):
         made = local.run("tenants", "create", "Firm")
     assert "The tenant 'Firm' is ready." in made.stderr
     key = made.stdout.splitlines()[-1]
@@ -120,7 +120,9 @@ def test_limits_are_set_for_one_tenant_and_replace_those_before(local: CommandLi
     tenant = local.json("tenants", "create", "Firm")["tenant_id"]
     assert local.json("tenants", "limits", tenant, "--messages", "10")["limits"]["messages"] == 10
     found = local.json("tenants", "limits", tenant, "--sessions", "3")["limits"]
-    assert found == {"messages": None, "sessions": 3, "projects": None}
+    assert found == {"messages": None, "sessions": 3, "projects": None, "files": None, "entries": None}
+    found = local.json("tenants", "limits", tenant, "--files", "4", "--entries", "5")["limits"]
+    assert (found["sessions"], found["files"], found["entries"]) == (None, 4, 5)
     assert "3" in local.run("tenants", "limits", tenant, "--sessions", "3").stdout
     assert local.json("usage")["limits"]["sessions"] is None
     for wrong in ("ten_00000000deadbeef", "firm"):

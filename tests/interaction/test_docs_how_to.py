@@ -49,7 +49,7 @@ COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n", re.MULTILINE)
 SHOWN_DATABASE = "postgresql://cloister:secret@127.0.0.1/cloister"
 SHOWN_MODEL = "http://127.0.0.1:11434/v1"
 LASTING = re.compile(
-    r"\b(?:proj|msg|ep|ses|ten|key|mem|ent|obs|turn)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|http://127\.0\.0\.1:\d+"
+    r"\b(?:proj|msg|ep|ses|ten|key|mem|ent|obs|turn|rcpt)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|http://127\.0\.0\.1:\d+"
     r"|(?<=\"next_cursor\": \")[\w-]+"
 )
 VARYING = (
@@ -62,7 +62,7 @@ VARYING = (
     (re.compile(r'("milliseconds": )[\d.]+'), r"\1MILLISECONDS"),
     (re.compile(r'("schema_version": )\d+'), r"\1VERSION"),
     (re.compile(r"\S*/data/local\.key"), "KEY FILE"),
-    (re.compile(r"(?<=/sign-in#)[\w-]{43}"), "CODE"),
+    (re.compile(r"(?<=/sign-in#)(?:[0-9a-f]{1,16}\.)?[\w-]{43}"), "CODE"),
 )
 
 
@@ -273,9 +273,40 @@ def test_every_command_of_the_archives_page_prints_what_it_shows(reader: Reader)
     reader.read((HOW_TO / "archives.md").read_text("utf-8"))
 
 
+def test_every_command_of_the_backup_page_prints_what_it_shows(reader: Reader) -> None:
+    """OPS-6"""
+    reader.read((HOW_TO / "backup.md").read_text("utf-8"))
+
+
 def test_every_part_of_the_langgraph_page_prints_what_it_shows(reader: Reader) -> None:
     """DOOR-4"""
     reader.read((HOW_TO / "langgraph.md").read_text("utf-8"))
+
+
+def test_every_part_of_the_integrations_page_prints_what_it_shows(reader: Reader) -> None:
+    """DOOR-1 to DOOR-8"""
+    reader.read((HOW_TO.parent / "integrations.md").read_text("utf-8"))
+
+
+def test_the_program_of_the_tracing_page_prints_what_it_shows(tmp_path: Path) -> None:
+    """DOOR-7: in a process of its own, since it sets the tracer provider of its process."""
+    page = (HOW_TO / "tracing.md").read_text("utf-8")
+    (program,), (shown,) = (
+        [block for kind, block in BLOCK.findall(page) if kind == each] for each in ("python", "text")
+    )
+    environment = {**os.environ, "CLOISTER_TRACING": "on"}
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.stdout == shown, done.stderr
+
+
+def test_every_part_of_the_mem0_page_prints_what_it_shows(reader: Reader) -> None:
+    """DOOR-5. The client is imported here first, where its telemetry is switched off."""
+    import support.clients.mem0_client
+
+    assert support.clients.mem0_client.ClientError
+    reader.read((HOW_TO / "mem0.md").read_text("utf-8"))
+    reader.names["client"].client.close()
 
 
 def test_every_command_of_the_workers_page_prints_what_it_shows(reader: Reader) -> None:
@@ -305,6 +336,7 @@ def test_every_block_of_a_page_is_run_or_known_to_be_only_shown(page: Path) -> N
         "chatbot.md": {"console", "python", "text"},
         "erase.md": {"console"},
         "archives.md": {"console"},
+        "backup.md": {"console"},
         "memories.md": {"console"},
         "workers.md": {"console"},
         "filters.md": {"console", "python", "text"},
@@ -312,9 +344,14 @@ def test_every_block_of_a_page_is_run_or_known_to_be_only_shown(page: Path) -> N
         # Every configuration in it is tried by `tests/mcp_server/test_documents.py`.
         "mcp.md": {"console", "json", "toml", "markdown"},
         "langgraph.md": {"console", "python", "text"},
+        # Its programs are run by `tests/typescript_client/test_documents.py`.
+        "typescript.md": {"ts", "text"},
+        "tracing.md": {"python", "text"},
+        # The program for Node in it is run by `tests/mem0_front/test_typescript_client.py`.
+        "mem0.md": {"console", "python", "text", "js"},
     }
     # What installs and configures a whole machine. Its variables, its commands and its backup are looked at below.
-    only_shown = {"deploy.md": {"console", "ini", "nginx"}, "workers.md": {"ini"}}
+    only_shown = {"deploy.md": {"console", "ini", "nginx"}, "workers.md": {"ini"}, "tracing.md": {"console"}}
     # Each of its programs changes what the ones before it made, so they cannot be run again for every block.
     only_shown["correct-memories.md"] = {"python", "text"}
     known = run.get(page.name, set[str]()) | only_shown.get(page.name, set[str]())

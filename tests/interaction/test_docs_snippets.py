@@ -1,11 +1,13 @@
 """What the documents show is what happens: their Python runs, their commands print what is shown, their links lead somewhere.
 
-A `console` block is a session at a terminal, a `text` block under a `python` block is what that prints. Times, scores and places on
-disk are compared by their kind; an id, a key or an address that a document shows and uses again stands for one real one.
+A `console` block is a session at a terminal, a `text` block under a `python` block is what that prints. JSON may be set out for
+reading. Times, scores and places on disk are compared by their kind; an id, a key or an address that a document shows and uses
+again stands for one real one.
 """
 
 import contextlib
 import io
+import json
 import os
 import re
 import shlex
@@ -34,16 +36,17 @@ BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 ANCHORED_LINK = re.compile(r"\]\((?!https?:)([^)#]*\.md)#([^)]+)\)")
 ID = re.compile(
-    r"\b(?:proj|msg|ep|ses|ten|key|mem|ent|obs)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|\bhttp://127\.0\.0\.1:\d+"
+    r"\b(?:proj|msg|ep|ses|ten|key|mem|ent|obs|rcpt)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|\bhttp://127\.0\.0\.1:\d+"
 )
 VARYING = (
     (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::[\d.]+Z)?"), "TIME"),
     (re.compile(r"\b\d\.\d{3}\b"), "SCORE"),
     (re.compile(r"(?<=relevance )\d\.\d\d\b"), "RELEVANCE"),
+    (re.compile(r'("(?:score|relevance|lexical|semantic|session_prior|coverage)": )\d+\.\d+'), r"\1SCORE"),
     (re.compile(r"\d[\d,]*\.\d GB"), "SIZE"),
     (re.compile(r"SQLite 3[\d.]+"), "SQLite"),
     (re.compile(r"\S*/data/local\.key"), "KEY FILE"),
-    (re.compile(r"(?<=/sign-in#)[\w-]{43}"), "CODE"),
+    (re.compile(r"(?<=/sign-in#)(?:[0-9a-f]{1,16}\.)?[\w-]{43}"), "CODE"),
 )
 # Shown, and tried elsewhere: they install or run the whole project.
 NOT_RUN_HERE = ("pip install ", "python3 -m venv ", "./scripts/", ".ci/run", "python docs/")
@@ -97,10 +100,18 @@ class Reader:
         return ID.sub(lambda found: self.real_ids.get(found[0], found[0]), shown)
 
     def _normal(self, text: str) -> list[str]:
-        text = text.replace(str(self.place), "")
+        text = plain(text).replace(str(self.place), "")
         for pattern, kind in VARYING:
             text = pattern.sub(kind, text)
         return [line.rstrip() for line in text.strip("\n").splitlines()]
+
+
+def plain(text: str) -> str:
+    """JSON in one form, whether on one line or on many; other text as it is."""
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False, indent=1)
+    except json.JSONDecodeError:
+        return text
 
 
 def relative(document: Path) -> str:
@@ -121,8 +132,11 @@ def reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Reader]:
         yield reader
 
 
-# The how-to pages are typed into a real shell, by `test_docs_how_to.py`.
-@pytest.mark.parametrize("document", [page for page in DOCUMENTS if page.parent.name != "how-to"], ids=relative)
+# The how-to pages, and the page of all integrations, are typed into a real shell, by `test_docs_how_to.py`.
+TYPED = [page for page in DOCUMENTS if page.parent.name == "how-to" or page.name == "integrations.md"]
+
+
+@pytest.mark.parametrize("document", [page for page in DOCUMENTS if page not in TYPED], ids=relative)
 def test_a_document_shows_what_happens(document: Path, reader: Reader) -> None:
     printed = ""
     for kind, block in BLOCK.findall(document.read_text("utf-8")):

@@ -141,6 +141,7 @@ def test_the_public_names_are_these() -> None:
         "ModelUnavailable",
         "NotFound",
         "Observation",
+        "OutcomeUnknown",
         "Page",
         "Project",
         "QuotaExceeded",

@@ -10,8 +10,8 @@ import pytest
 from langgraph.store.base import PutOp, SearchItem, SearchOp
 from langgraph_sdk import get_sync_client
 
-from cloister import Cloister
-from cloister.integrations.langgraph import CloisterStore
+from cloister import AsyncCloister, Cloister, InvalidRequest
+from cloister.integrations.langgraph import CloisterStore, StoreRefused
 from support.servers.http_server import Server, Tenant
 
 ODD: dict[str, Any] = {
@@ -90,3 +90,15 @@ def test_without_the_extra_the_error_says_what_to_install(monkeypatch: pytest.Mo
     monkeypatch.delitem(sys.modules, "cloister.integrations.langgraph")
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'cloister\[langgraph\]'"):
         importlib.import_module("cloister.integrations.langgraph")
+
+
+def test_what_is_refused_is_a_public_error_with_its_cause(server: Server, tenant: Tenant) -> None:
+    """DOOR-4: a `ValueError`, as of LangGraph's own stores, that an application can name."""
+    with Cloister(server.address, key=tenant.key) as remote:
+        store = CloisterStore(remote)
+        with pytest.raises(StoreRefused) as refused:
+            store.put(("notes",), "k", {"x": float("nan")})
+    assert isinstance(refused.value, ValueError) and isinstance(refused.value.__cause__, InvalidRequest)
+    given: Any = AsyncCloister()
+    with pytest.raises(TypeError, match="not AsyncCloister: open one with Cloister"):
+        CloisterStore(given)

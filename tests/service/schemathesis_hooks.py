@@ -34,6 +34,9 @@ _READ_FIELDS = {
 }
 
 
+_EXPLAINED = {"session_id": "any", "query": "What was said?"}
+
+
 @schemathesis.hook  # pyright: ignore[reportUnknownMemberType]
 def before_call(_: schemathesis.HookContext, case: Any, **__: Any) -> None:
     path, query, headers, body = map(_fields, (case.path_parameters, case.query, case.headers, case.body))
@@ -56,10 +59,13 @@ def before_call(_: schemathesis.HookContext, case: Any, **__: Any) -> None:
     _try_one_thing(query, body)
     if case.operation.path == "/v1/memories/{memory_id}" and not body:
         body["pinned"] = True  # a change has to name something
+    if case.operation.path == "/v1/explain":
+        body.pop("receipt_id", None)  # there are two forms, and each excludes the other
+        body.update({name: value for name, value in _EXPLAINED.items() if not isinstance(body.get(name), str)})
     _change_an_entity_in_one_way(case.operation.path, body)
     _send_items_of_known_kinds(case.operation.path, headers, body)
     _run_known_operations(case.operation.path, body)
-    _send_known_commands(case.operation.path, headers, body)
+    _send_known_commands(case.operation.path, query, headers, body)
     _name_no_project_of_all(case.operation.path, query, headers)
     if case.meta.phase.name.value != "stateful" and case.method != "DELETE":
         _name_what_is_there(path, query, body)
@@ -194,7 +200,7 @@ def _send_items_of_known_kinds(path: str, headers: Fields, body: Fields) -> None
     headers.pop("X-Model-Key", None)
 
 
-def _send_known_commands(path: str, headers: Fields, body: Fields) -> None:
+def _send_known_commands(path: str, query: Fields, headers: Fields, body: Fields) -> None:
     """Each command on a file has fields of its own, and a version of Anthropic's interface is a date."""
     if path == "/v1/sessions/{external_id}/files":
         body.clear()
@@ -204,6 +210,14 @@ def _send_known_commands(path: str, headers: Fields, body: Fields) -> None:
         headers.pop("X-Session-ID", None)
         for name in {*body} - {"model", "max_tokens", "messages", "system", "stream"}:
             del body[name]
+    if path == "/anthropic/v1/messages/count_tokens":
+        for name in {*body} - {"model", "messages", "system"}:
+            del body[name]
+    if path.startswith("/anthropic/v1/m"):
+        headers.pop("anthropic-version", None)
+        headers.pop("X-Model-Key", None)
+    if "after_id" in query:
+        query.pop("before_id", None)  # each excludes the other
 
 
 def _name_no_project_of_all(path: str, query: Fields, headers: Fields) -> None:

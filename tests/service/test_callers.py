@@ -12,6 +12,7 @@ import pytest
 from fastapi import FastAPI
 
 from cloister.bootstrap import Services
+from cloister.domain.context import RecallTerms
 from cloister.domain.conversation import Draft, Message
 from cloister.domain.extraction import ExtractedEntity
 from cloister.domain.identifiers import (
@@ -19,6 +20,7 @@ from cloister.domain.identifiers import (
     KeyId,
     MessageId,
     ProjectId,
+    ReceiptId,
     format_entity_id,
     format_key_id,
     format_memory_id,
@@ -26,11 +28,13 @@ from cloister.domain.identifiers import (
     format_project_id,
 )
 from cloister.domain.keys import key_text, new_secret, parse_key
+from cloister.domain.receipts.receipt import Receipt
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import now
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.dispatch.callers import need_of
 from cloister.interfaces.http.mcp.errors import PATH as MCP
+from cloister.interfaces.http.mem0.errors import is_mem0
 from cloister.interfaces.http.openapi.error_formats import error_format
 from cloister.services.chat.responses import format_response_id
 from cloister.services.conversations.sessions import SessionFields
@@ -38,6 +42,7 @@ from cloister.services.lease import new_lease_number
 from cloister.services.tenancy.api_keys import ApiKeys, KeyFields
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.items import ResponseRow, ResponseStore
+from cloister.storage.stores.receipts.receipts import ReceiptStore
 from cloister.storage.stores.tenants import ProjectStore
 from support.databases.engines import Engine
 from support.servers.http_server import EVERYTHING, OPERATOR_KEY, Caller, Server, routes_of, serving
@@ -83,9 +88,12 @@ class House:
             "entity_id": self.entity,
             "item_id": self.message,
             "response_id": self.response,
+            "receipt_id": self.response.replace("resp_", "rcpt_"),
             "model_id": "recall-only",
             "other_entity": self.other_entity,
             "key_id": format_key_id(self.spare_key),
+            "type": "run",
+            "name": SESSION,
         }
 
     def key(self, *permissions: str, **fields: Any) -> str:
@@ -147,7 +155,16 @@ def add_response(services: Services, reach: Reach, session: str, question: Messa
         body=json.dumps(body),
     )
     stored = services.sessions.get(reach, session)
-    services.database.write(reach, lambda transaction: ResponseStore(transaction).add(number, stored.id, row))
+    terms = RecallTerms(
+        pool=stored.pool, version=1, project=stored.project, user=USER, asked_at=1, floor=0.2, question="Roses?"
+    )
+    receipt = Receipt(kind="context", created_at=1, terms=terms, items=(), left_out={}, tokens=0)
+
+    def work(transaction: Transaction) -> None:
+        ResponseStore(transaction).add(number, stored.id, row)
+        ReceiptStore(transaction).add(ReceiptId(number), receipt, session=stored.id, question=question)
+
+    services.database.write(reach, work)
     return format_response_id(number)
 
 
@@ -241,11 +258,15 @@ TURN = {"session_id": SESSION, "user_message": "And the beans?", "ai_response": 
 ASK = {"id": SESSION, "messages": [{"role": "user", "parts": [{"type": "text", "text": "And the beans?"}]}]}
 RESPOND = {"input": "And the beans?"}
 ITEMS = {"items": [ONE, {"type": "function_call", "call_id": "c", "name": "water", "arguments": "{}"}]}
+ADD = {"messages": "My cousin Ines lives in Porto.", "agent_id": "guide"}
+OF_GUIDE = {"filters": {"agent_id": "guide"}}
+MISSING = {"memory_id": "mem_0000000000000001"}
 ENTRY = {"namespace": ["notes"], "key": "beans", "value": {"text": "Beans need water."}}
 LISTING = {"operations": [{"op": "list_namespaces"}]}
 PUT = {"operations": [{"op": "put", **ENTRY}]}
 COMPLETE = {"messages": [{"role": "user", "content": "And the beans?"}]}
 CREATE = {**COMPLETE, "model": "m", "max_tokens": 100}
+COUNT = {**COMPLETE, "model": "m"}
 CREATE_FILE = {"command": "create", "path": "/memories/beans.txt", "file_text": "Those too."}
 MESSAGE = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 ROWS = (
@@ -288,8 +309,10 @@ ROWS = (
     Row("POST", "/v1/sessions/{external_id}/messages", "403 201 201 404 201 201 404", ONE),
     Row("POST", "/v1/sessions/{external_id}/messages/batch", "403 201 201 404 201 201 404", {"messages": [ONE, ONE]}),
     Row("GET", "/v1/sessions/{external_id}/messages", "200 403 200 404 200 200 404"),
-    Row("DELETE", "/v1/messages/{message_id}", "403 204 204 404 204 204 404"),
+    Row("DELETE", "/v1/messages/{message_id}", "403 200 200 404 200 200 404"),
     Row("POST", "/v1/episodes", "403 201 201 404 201 201 404", TURN),
+    # A whole audit is in `test_audit.py`; here each caller sends a project, which an audit refuses.
+    Row("POST", "/v1/audit", "403 403 422 404 422 403 403", in_garden=True),
     Row("GET", "/v1/sessions/{external_id}/memories", "200 403 200 404 200 200 404"),
     Row(
         "POST",
@@ -302,7 +325,7 @@ ROWS = (
     Row("POST", "/v1/memories/{memory_id}/retract", "403 403 200 404 200 200 404"),
     Row("POST", "/v1/memories/{memory_id}/restore", "403 403 409 404 409 409 404"),
     Row("GET", "/v1/memories/{memory_id}/history", "200 403 200 404 200 200 404"),
-    Row("DELETE", "/v1/memories/{memory_id}", "403 204 204 404 204 204 404"),
+    Row("DELETE", "/v1/memories/{memory_id}", "403 200 200 404 200 200 404"),
     Row("GET", "/v1/users/{user_id}/memories", "403 403 200 200 200 200 200"),
     Row("GET", "/v1/users/{user_id}/memories", "403 403 200 404 200 200 403", in_garden=True),
     Row("DELETE", "/v1/users/{user_id}", "403 403 200 200 200 403 403"),
@@ -325,7 +348,7 @@ ROWS = (
     Row("GET", "/v1/entities/{entity_id}", "200 403 200 404 200 200 404"),
     Row("GET", "/v1/entities/{entity_id}/mentions", "200 403 200 404 200 200 404"),
     Row("PATCH", "/v1/entities/{entity_id}", "403 403 200 404 200 200 404", {"name": "Anna Berg"}),
-    Row("DELETE", "/v1/entities/{entity_id}", "403 204 204 404 204 204 404"),
+    Row("DELETE", "/v1/entities/{entity_id}", "403 200 200 404 200 200 404"),
     Row("POST", "/v1/entities/{entity_id}/merge", "403 403 200 404 200 200 404", {"into": "{other_entity}"}),
     Row("POST", "/v1/entities/{entity_id}/split", "403 403 200 404 200 200 404", {"aliases": ["Annie"]}),
     Row("POST", "/v1/entities/{entity_id}/restore", "403 403 200 404 200 200 404"),
@@ -354,6 +377,10 @@ ROWS = (
     Row("POST", "/mcp", "200 403 200 404 200 200 403", MESSAGE, in_garden=True),
     Row("POST", "/anthropic/v1/messages", "403 403 200 200 200 200 200", CREATE),
     Row("POST", "/anthropic/v1/messages", "403 403 200 404 200 200 403", CREATE, in_garden=True),
+    # Without a model's server nothing counts tokens.
+    Row("POST", "/anthropic/v1/messages/count_tokens", "404 403 404 404 404 404 404", COUNT),
+    Row("GET", "/anthropic/v1/models", "200 403 200 200 200 200 200"),
+    Row("GET", "/anthropic/v1/models/{model_id}", "200 403 200 200 200 200 200"),
     Row("POST", "/v1/responses", "403 403 200 200 200 200 200", RESPOND),
     Row("POST", "/v1/responses", "403 403 200 200 200 200 200", {**RESPOND, "store": False}),
     Row("POST", "/v1/responses", "403 403 200 404 200 200 403", RESPOND, in_garden=True),
@@ -380,6 +407,15 @@ ROWS = (
     Row("GET", "/v1/models/{model_id}", "200 403 200 200 200 200 200"),
     Row("POST", "/v1/embeddings", "200 403 200 200 200 200 200", {"input": "The roses need water."}),
     Row("POST", "/v1/context", "200 403 200 404 200 200 404", {"session_id": SESSION}),
+    Row("GET", "/v1/receipts/{receipt_id}", "200 403 200 404 200 200 404"),
+    Row(
+        *("POST", "/v1/explain", "200 403 200 404 200 200 404"),
+        {"session_id": SESSION, "query": "Roses?", "message_id": "{message_id}"},
+    ),
+    Row(
+        *("POST", "/v1/explain", "200 403 200 404 200 200 404"),
+        {"receipt_id": "{receipt_id}", "message_id": "{message_id}"},
+    ),
     Row("POST", "/v1/search", "400 403 400 400 200 200 200", {"query": "roses"}),
     Row("POST", "/v1/search", "200 403 200 404 200 200 403", {"query": "roses"}, in_garden=True),
     Row("POST", "/v1/search", "200 403 200 404 200 200 404", {"query": "roses", "session_id": SESSION}),
@@ -393,6 +429,23 @@ ROWS = (
     Row("POST", "/v1/entries/read", "200 403 200 404 200 200 404", {"project_id": "{project_id}", **LISTING}),
     Row("POST", "/v1/entries/read", "200 403 200 200 200 403 403", {"project_id": None, **LISTING}),
     Row("POST", "/v1/entries/write", "403 200 200 404 200 200 404", {"project_id": "{project_id}", **PUT}),
+    Row("GET", "/mem0/v1/ping/", "200 200 200 200 200 200 200"),
+    Row("GET", "/mem0/v1/ping/", "200 200 200 404 200 200 403", in_garden=True),
+    Row("POST", "/mem0/v3/memories/add/", "403 200 200 200 200 200 200", ADD),
+    Row("POST", "/mem0/v3/memories/add/", "403 200 200 404 200 200 403", {**ADD, "infer": False}, in_garden=True),
+    Row("POST", "/mem0/v3/memories/search/", "200 403 200 404 200 200 403", {"query": "?", **OF_GUIDE}, in_garden=True),
+    Row("POST", "/mem0/v3/memories/", "200 403 200 404 200 200 403", OF_GUIDE, in_garden=True),
+    Row("DELETE", "/mem0/v1/memories/?agent_id=guide", "403 200 200 404 200 200 403", in_garden=True),
+    Row("GET", "/mem0/v1/memories/{memory_id}/", "404 403 404 404 404 200 404"),
+    Row("GET", "/mem0/v1/memories/{memory_id}/", "200 403 200 404 200 200 403", in_garden=True),
+    Row("PUT", "/mem0/v1/memories/{memory_id}/", "403 403 200 404 200 200 403", {"text": "Mine."}, in_garden=True),
+    Row("DELETE", "/mem0/v1/memories/{memory_id}/", "403 200 200 404 200 200 403", in_garden=True),
+    Row("GET", "/mem0/v1/memories/{memory_id}/history/", "200 403 200 404 200 200 403", in_garden=True),
+    Row("PUT", "/mem0/v1/batch/", "403 403 404 404 404 404 403", {"memories": [{**MISSING, "text": "x"}]}, True),
+    Row("DELETE", "/mem0/v1/batch/", "403 404 404 404 404 404 403", {"memories": [MISSING]}, in_garden=True),
+    Row("GET", "/mem0/v1/entities/", "200 403 200 404 200 200 403", in_garden=True),
+    Row("DELETE", "/mem0/v1/entities/{type}/{name}/", "403 200 200 404 200 200 403", in_garden=True),
+    Row("DELETE", "/mem0/v2/entities/{type}/{name}/", "403 200 200 200 200 200 200"),
     Row("POST", "/console/links", "200 403 200 200 200 200 200"),
     Row("GET", "/console/session", "200 403 200 200 200 200 200"),
 )
@@ -411,6 +464,7 @@ OPERATORS = {
     ("POST", "/operator/tenants"),
     ("DELETE", "/operator/tenants/{tenant_id}"),
     ("POST", "/operator/tenants/{tenant_id}/keys"),
+    ("POST", "/operator/audit"),
 }
 
 
@@ -479,8 +533,9 @@ def bound_status(row: Row, user: str, app: FastAPI) -> int:
     body = cast(dict[str, Any], row.body or {})
     named = [value for value in body.values() if isinstance(value, str)]
     named += body.get("metadata", {}).values()
-    ids = ("{external_id}", "{message_id}", "{memory_id}", "{entity_id}", "{response_id}")
-    if user != USER and (SESSION in named or "{response_id}" in named or any(part in row.path for part in ids)):
+    ids = ("{external_id}", "{message_id}", "{memory_id}", "{entity_id}", "{response_id}", "{receipt_id}")
+    names = (SESSION, "{response_id}", "{receipt_id}")
+    if user != USER and (any(name in named for name in names) or any(part in row.path for part in ids)):
         return 404
     return int(row.statuses.split()[KEYED.index("admin")])
 
@@ -498,7 +553,7 @@ def status_of(row: Row, house: House, asking: Caller) -> int:
         has_own_format = error_format(row.path) is not None or row.path == MCP
         said = answer.json()["error"] if has_own_format else answer.json()
         said = said["data"] if row.path == MCP else said
-        kind = "application/json" if has_own_format else "application/problem+json"
+        kind = "application/json" if has_own_format or is_mem0(row.path) else "application/problem+json"
         assert answer.headers["content-type"] == kind
         assert said["code"] == REFUSALS[status], answer.text
         assert answer.headers.get("www-authenticate") == ("Bearer" if status == 401 else None)

@@ -33,8 +33,57 @@ def test_a_dry_run_of_a_move_is_for_who_may_move_and_read(tenant: Tenant, case: 
         assert answer.status_code == status, answer.text
         if status == 200:
             counts = {"messages": 1, "memories": 0, "observations": 0, "replies_given_recalled_text": 0}
-            assert answer.json() == counts
+            others = None if "user_id" in fields else 0
+            assert answer.json() == {**counts, "sessions": others, "users": others}
     assert tenant.admin.get("/v1/sessions/tab").json() == before
+
+
+def test_a_dry_run_of_a_move_says_to_whom_it_would_become_visible(tenant: Tenant) -> None:
+    """PRF-5: in a shared project to all, in a divided one to the user's own sessions; a bound key is not told about others."""
+    divided = tenant.new_project("Divided")
+    shared = tenant.admin.made("/org/projects", {"name": "Shared", "member_visibility": "shared"})["project_id"]
+    for project in (divided, shared):
+        for user in ("ada", "bob", "bob"):
+            tenant.admin.made("/v1/sessions", {"project_id": project, "user_id": user})
+    tenant.new_session("tab", project_id=None, user_id="ada")
+    seen = {project: tenant.admin.patch(PATH, {"project_id": project}).json() for project in (divided, shared)}
+    assert [(one["sessions"], one["users"]) for one in seen.values()] == [(1, 1), (3, 2)]
+    bound = tenant.caller(tenant.admin.made("/org/api-keys", {"name": "k", "user_id": "ada"})["key"])
+    answer = bound.patch(PATH, {"project_id": shared}).json()
+    assert (answer["sessions"], answer["users"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "method, path",
+    [
+        ("DELETE", "/v1/sessions/tab"),
+        ("POST", "/v1/sessions/tab/clear"),
+        ("DELETE", "/v1/messages/{message}"),
+        ("DELETE", "/v1/memories/{memory}"),
+    ],
+)
+def test_a_dry_run_of_a_deletion_is_for_who_may_delete_and_read(tenant: Tenant, method: str, path: str) -> None:
+    """PRF-4, PRF-5, ISO-4: the same rows as the certificate of the deletion; not for keys that may not read, or not reach it."""
+    here = tenant.new_project("Here")
+    tenant.new_session("tab", project_id=here, user_id="ada")
+    message = tenant.say("tab", "Which roses?")["id"]
+    memory = tenant.admin.made("/v1/memories", {"session_id": "tab", "contents": ["Roses."]})["appended"][0]["id"]
+    path = path.format(message=message, memory=memory)
+    tried = tenant.admin.request(method, f"{path}?dry_run=true")
+    assert tried.status_code == 200, tried.text
+    assert tried.json()["certificate"] is None
+    expected = {"read": 403, "write": 403}
+    for permission, status in expected.items():
+        key = tenant.admin.made("/org/api-keys", {"name": "k", "permissions": [permission]})["key"]
+        assert tenant.caller(key).request(method, f"{path}?dry_run=true").status_code == status
+    other = tenant.caller(tenant.admin.made("/org/api-keys", {"name": "k", "user_id": "bob"})["key"])
+    assert other.request(method, f"{path}?dry_run=true").status_code == 404
+    assert tenant.admin.get("/v1/sessions/tab").json()["message_count"] == 1
+    done = tenant.admin.request(method, path).json()
+    assert done["would_remove"] is None
+    certificate = done["certificate"]
+    assert tried.json()["would_remove"] == {"removed": certificate["removed"], "more": certificate["more"]}
+    assert {check["passed"] for check in certificate["checks"]} == {True}
 
 
 @pytest.mark.parametrize("body", [{}, {"title": "Roses"}])

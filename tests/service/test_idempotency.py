@@ -244,7 +244,9 @@ def test_a_message_that_was_deleted_is_not_brought_back_by_its_key(tenant: Tenan
     first = tenant.admin.post(path, ONE, headers=headers)
     tenant.say("roses", "And the beans.")
     assert tenant.admin.post(path, ONE, headers=headers).content == first.content
-    assert tenant.admin.delete(f"/v1/messages/{first.json()['id']}").status_code == 204
+    gone = tenant.admin.delete(f"/v1/messages/{first.json()['id']}")
+    assert gone.status_code == 200
+    assert gone.json()["certificate"]["removed"] == {"messages": [first.json()["id"]]}
     again = tenant.admin.post(path, ONE, headers=headers)
     assert (again.status_code, again.json()["code"]) == (409, "conflict")
     assert again.json()["detail"].endswith("To store it again, use a new key.")
@@ -259,6 +261,9 @@ def test_a_memory_is_answered_again_as_it_was_added(tenant: Tenant) -> None:
     assert (len(first.json()["appended"]), first.json()["duplicates"]) == (1, 1)
     assert tenant.admin.post("/v1/memories", FACTS).json() == {"appended": [], "duplicates": 2}
     assert tenant.admin.post("/v1/memories", FACTS, headers=headers).content == first.content
-    assert tenant.admin.delete(f"/v1/memories/{first.json()['appended'][0]['id']}").status_code == 204
+    memory = first.json()["appended"][0]["id"]
+    gone = tenant.admin.delete(f"/v1/memories/{memory}")
+    assert gone.status_code == 200
+    assert gone.json()["certificate"]["removed"] == {"memories": [memory]}
     assert tenant.admin.post("/v1/memories", FACTS, headers=headers).status_code == 409
     assert tenant.admin.everything(MEMORIES) == [], "what was forgotten stays forgotten"

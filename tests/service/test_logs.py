@@ -127,10 +127,11 @@ def test_metrics_count_by_route_and_name_nobody(engine: Engine) -> None:
             assert labels.get("method", "GET") in ("GET", "POST", "PUT", "PATCH", "DELETE")
             assert labels.get("status", "200").isdecimal()
             assert labels.get("result", "lost") in ("succeeded", "failed", "lost")
-            assert labels.get("kind", "messages") in ("messages", "memories", "observations")
+            assert labels.get("kind", "messages") in ("messages", "memories", "observations", "files")
         assert count_of(samples, method="POST", route="/v1/context", status="200") == 1
         assert count_of(samples, method="GET", route="unknown", status="404") == 1
         assert samples["cloister_index_foreign_hits_total"] == [({}, 0.0)]
+        assert samples["cloister_wal_bytes"][0][1] > 0, "OPS-2"
         services.recall.foreign_hits += 5
         assert scraped(server)["cloister_index_foreign_hits_total"] == [({}, 5.0)]
 

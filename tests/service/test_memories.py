@@ -168,12 +168,16 @@ def test_counts_follow_memories_wherever_they_go(home: Tenant) -> None:
     assert counts(garden, kitchen) == [4, 0]
     assert home.admin.patch("/v1/sessions/a", {"project_id": kitchen}).status_code == 200
     assert counts(garden, kitchen) == [1, 3]
-    assert home.admin.delete(f"/v1/memories/{kept['id']}").status_code == 204
+    assert home.admin.delete(f"/v1/memories/{kept['id']}").status_code == 200
     assert counts(garden, kitchen) == [0, 3]
-    assert home.admin.delete(f"/org/projects/{kitchen}").json() == {"sessions_moved": 1, "memories_moved": 3}
+    deleted = home.admin.delete(f"/org/projects/{kitchen}").json()
+    assert deleted.pop("certificate")["removed"] == {"projects": [kitchen]}
+    assert deleted == {"sessions_moved": 1, "memories_moved": 3, "files_moved": 0, "entries_moved": 0}
     assert len(home.admin.everything("/v1/sessions/a/memories")) == 3, "nothing is deleted"
     gone = home.admin.post("/v1/sessions/a/clear").json()
-    assert gone == {"messages": 0, "episodes": 0, "memories": 3, "observations": 0}
+    certificate = gone.pop("certificate")
+    assert gone == {"messages": 0, "episodes": 0, "memories": 3, "observations": 0, "files": 0, "would_remove": None}
+    assert len(certificate["removed"]["memories"]) == 3
     assert home.admin.everything("/v1/sessions/a/memories") == []
     add(home, "b", "Five.")
     assert home.admin.delete("/v1/sessions/b").json()["memories"] == 1
@@ -186,9 +190,9 @@ def test_a_forgotten_message_takes_its_memory_along_and_a_forgotten_memory_no_me
     home.say("s", FLUTE)
     extract(home, "s")
     cello, flute = home.admin.everything("/v1/sessions/s/memories")
-    assert home.admin.delete(f"/v1/messages/{message}").status_code == 204
+    assert home.admin.delete(f"/v1/messages/{message}").status_code == 200
     assert home.admin.everything("/v1/sessions/s/memories") == [flute]
     assert home.admin.delete(f"/v1/memories/{cello['id']}").status_code == 404
-    assert home.admin.delete(f"/v1/memories/{flute['id']}").status_code == 204
+    assert home.admin.delete(f"/v1/memories/{flute['id']}").status_code == 200
     assert contents(home.admin.everything("/v1/sessions/s/messages")) == [FLUTE]
     assert extract(home, "s") == {"appended": 0, "checked_messages": 0}, "what was read is not read again"

@@ -22,9 +22,18 @@ def test_an_erased_user_is_answered_with_counts(either_server: Server) -> None:
     tried = tenant.admin.delete("/v1/users/ada?dry_run=true")
     erased = tenant.admin.delete("/v1/users/ada")
     counts = {"sessions": 1, "messages": 1, "episodes": 1, "memories": 1, "observations": 0, "entities": 1}
-    counts["entries"] = 0
-    assert (tried.status_code, tried.json()) == (erased.status_code, erased.json()) == (200, counts)
-    assert set(tenant.admin.delete("/v1/users/ada").json().values()) == {0}
+    counts |= {"entries": 0, "files": 0}
+    assert (tried.status_code, erased.status_code) == (200, 200)
+    assert tried.json() == {**counts, "certificate": None}
+    certificate = erased.json()["certificate"]
+    assert erased.json() == {**counts, "certificate": certificate}
+    assert {kind: len(ids) for kind, ids in certificate["removed"].items()} == {
+        kind: number for kind, number in counts.items() if number
+    }
+    assert {check["passed"] for check in certificate["checks"]} == {True}
+    again = tenant.admin.delete("/v1/users/ada").json()
+    assert again.pop("certificate")["removed"] == {}
+    assert set(again.values()) == {0}
     assert tenant.admin.get("/v1/sessions/s").status_code == 404
 
 
@@ -83,8 +92,13 @@ def test_an_erased_tenant_is_answered_with_counts_and_its_keys_are_refused(
         erased = either_server.operator.delete(path)
         stream.until_ended()
     counts: dict[str, Any] = {"projects": 1, "sessions": 1, "messages": 1, "episodes": 1, "memories": 1}
-    counts |= {"observations": 0, "entities": 1, "api_keys": 1, "entries": 0}
-    assert (tried.status_code, tried.json()) == (erased.status_code, erased.json()) == (200, counts)
+    counts |= {"observations": 0, "entities": 1, "api_keys": 1, "entries": 0, "files": 0}
+    assert (tried.status_code, erased.status_code) == (200, 200)
+    assert tried.json() == {**counts, "certificate": None}
+    certificate = erased.json()["certificate"]
+    assert erased.json() == {**counts, "certificate": certificate}
+    assert certificate["removed"]["tenants"] == [doomed.tenant_id]
+    assert {check["passed"] for check in certificate["checks"]} == {True}
     assert doomed.admin.get("/v1/sessions").status_code == 401
     assert either_engine.dump(parse_tenant_id(spared.tenant_id)) == before
     assert doomed.tenant_id not in [
@@ -190,3 +204,9 @@ def test_one_of_many_who_ask_for_a_name_at_once_gets_it(either_server: Server) -
             return client.post("/org/projects", json={"name": f"{'Garden' if number % 2 else 'GARDEN'}"}).status_code
 
     assert sorted(at_once(ask, 6)) == [201, 409, 409, 409, 409, 409]
+
+
+def test_the_operator_is_not_narrowed_to_a_user(server: Server) -> None:
+    """ISO-10: a header that names a user is refused where no user's data is, and not ignored."""
+    answer = server.operator.request("GET", "/operator/tenants", headers={"X-User-ID": "ada"})
+    assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")

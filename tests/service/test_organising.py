@@ -31,15 +31,20 @@ def test_a_project_has_what_the_contract_says(tenant: Tenant) -> None:
     made = tenant.admin.made("/org/projects", {"name": "Garden", "member_visibility": "private"})
     assert list(made) == [
         *("project_id", "tenant_id", "name", "is_default", "isolated", "member_visibility"),
-        *("memory_count", "settings", "created_at"),
+        *("memory_count", "settings", "created_at", "warnings"),
     ]
     assert (made["name"], made["is_default"], made["member_visibility"]) == ("Garden", False, "private")
+    assert made["warnings"] == []
     path = f"/org/projects/{made['project_id']}"
     assert tenant.admin.patch(path, {"isolated": False}).status_code == 422
     settings = {"observation_scope": "user", "pending_message_count": 6, "system_prompt": "Be brief."}
     settings |= {"min_relevance": 0.35, "history_tokens": 500}
     changed = tenant.admin.patch(path, {"name": "Orchard", "settings": settings}).json()
-    assert changed == {**made, "name": "Orchard", "settings": settings}
+    warning = (
+        "system_prompt has no placeholder, such as {MEMORY.CONTEXT} or {RELEVANT.HISTORY}: replies are given nothing that is "
+        "remembered."
+    )
+    assert changed == {**made, "name": "Orchard", "settings": settings, "warnings": [warning]}
     assert tenant.admin.get(path).json() == changed
 
 
@@ -92,7 +97,10 @@ def test_sessions_of_a_deleted_project_go_to_the_shared_pool_and_can_be_assigned
 
     answer = tenant.admin.delete(f"/org/projects/{garden}")
 
-    assert (answer.status_code, answer.json()) == (200, {"sessions_moved": 2, "memories_moved": 0})
+    assert answer.status_code == 200
+    deleted = answer.json()
+    assert {check["passed"] for check in deleted.pop("certificate")["checks"]} == {True}
+    assert deleted == {"sessions_moved": 2, "memories_moved": 0, "files_moved": 0, "entries_moved": 0}
     assert hits(tenant.admin, "outside") == hits(tenant.admin, "first") == everything
     assert tenant.admin.get("/v1/sessions/first").json()["project_id"] is None
     assert {session["external_id"] for session in tenant.admin.everything("/v1/sessions", project_id="none")} == {
@@ -141,7 +149,7 @@ def test_over_quota_is_a_clear_429_and_nothing_is_lost(small: Server) -> None:
         assert "retry-after" not in answer.headers
     usage = tenant.admin.get("/org/usage").json()
     assert (usage["messages"], usage["sessions"], usage["projects"]) == (8, 3, 2)
-    assert usage["limits"] == {"messages": 10, "sessions": 3, "projects": 2}
+    assert usage["limits"] == {"messages": 10, "sessions": 3, "projects": 2, "files": 10, "entries": 10}
 
     turn = {"session_id": "session-2", "user_message": "Nine.", "ai_response": "Ten."}
     tenant.admin.made("/v1/episodes", turn)

@@ -258,7 +258,9 @@ def test_a_memory_that_goes_between_two_pages_takes_no_other_along(tenant: Tenan
     seen: list[str] = []
     for page in tenant.admin.pages("/v1/sessions/roses/memories", 2):
         seen += [entry["content"] for entry in page]
-        assert tenant.admin.delete(f"/v1/memories/{page[-1]['id']}").status_code == 204
+        gone = tenant.admin.delete(f"/v1/memories/{page[-1]['id']}")
+        assert gone.status_code == 200
+        assert gone.json()["certificate"]["removed"] == {"memories": [page[-1]["id"]]}
     assert seen == [f"Rose {number} is red." for number in range(4)]
 
 

@@ -8,6 +8,7 @@ import pytest
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.mcp.errors import PATH as MCP
+from cloister.interfaces.http.mem0.errors import is_mem0
 from cloister.interfaces.http.openapi.error_formats import error_format
 from support.databases.engines import Engine
 from support.servers.http_server import Server, Tenant, operations_of
@@ -45,7 +46,8 @@ def refused(server: Server, tenant: Tenant, method: str, path: str, query: str) 
     if path == MCP:
         assert answer.headers["content-type"] == "application/json"
         return answer.status_code, [each["field"] for each in answer.json()["error"]["data"]["errors"]]
-    assert answer.headers["content-type"] == "application/problem+json"
+    kind = "application/json" if is_mem0(path) else "application/problem+json"
+    assert answer.headers["content-type"] == kind
     assert answer.json()["code"] == "invalid_request", answer.text
     return answer.status_code, [each["field"] for each in answer.json()["errors"]]
 

@@ -29,7 +29,7 @@ def messages(tenant: Tenant) -> list[str]:
 
 def test_mem_18_a_dry_run_counts_and_the_run_forgets(tenant: Tenant, project: str) -> None:
     path = f"/org/projects/{project}/retention"
-    nothing = {"sessions": 0, "messages": 0, "memories": 0, "observations": 0, "complete": True}
+    nothing = {"sessions": 0, "messages": 0, "memories": 0, "observations": 0, "complete": True, "files": 0}
     assert tenant.admin.post(f"{path}?dry_run=true").json() == nothing
     tried = tenant.admin.post(f"{path}?dry_run=true&retention_days=30")
     assert tried.status_code == 200

@@ -23,6 +23,8 @@ SCHEMATHESIS = [sys.executable, "-m", "schemathesis.cli"]
 NEVER_ENDS = ["--exclude-path", "/v1/events"]
 # Schemathesis cannot write the lines of an archive. Importing has tests of its own, in `test_archives.py`.
 NO_JSON = ["--exclude-path", "/v1/import"]
+# An audit makes a thousand requests of its own. It is shown in `test_audit.py`.
+TAKES_SECONDS = ["--exclude-path", "/v1/audit", "--exclude-path", "/operator/audit"]
 HOOKS = Path(__file__).with_name("schemathesis_hooks.py")
 SESSIONS = ["lisbon-in-may", "lisbon-tickets"]
 FACTS = ["Ada is allergic to shellfish.", "The hotel is in Alfama."]
@@ -90,6 +92,7 @@ def run_schemathesis(server: Server, place: Path, *options: str) -> None:
             "run",
             *NEVER_ENDS,
             *NO_JSON,
+            *TAKES_SECONDS,
             *options,
             f"{server.address}/openapi.json",
         ],

@@ -29,6 +29,9 @@ class Row(NamedTuple):
     """Fields that hold a number or a yes that is not the request's own."""
 
 
+# Of a certificate: which checks were made, with what result, and why others were not; what went is not named.
+CHECKS = ("checks", "not_made", "would_remove")
+COUNTS = ("messages", "episodes", "memories", "observations", "files", *CHECKS)
 ROWS = (
     Row("POST", "/v1/sessions", 201, {"external_id": "new", "title": "Mine", "metadata": {"a": 1}}),
     Row("POST", "/v1/sessions", 200, {"external_id": "beans", "user_id": "ada", "project_id": "{project_id}"}),
@@ -36,8 +39,8 @@ ROWS = (
     Row("PATCH", "/v1/sessions/{external_id}", 200, {"project_id": None}),
     Row("PATCH", "/v1/sessions/{external_id}", 200, {"title": "Mine"}),
     Row("PATCH", "/v1/sessions/{external_id}", 200, {"metadata": {"mine": True}}),
-    Row("DELETE", "/v1/sessions/{external_id}", 200, None, ("messages", "episodes", "memories", "observations")),
-    Row("POST", "/v1/sessions/{external_id}/clear", 200, None, ("messages", "episodes", "memories", "observations")),
+    Row("DELETE", "/v1/sessions/{external_id}", 200, None, COUNTS),
+    Row("POST", "/v1/sessions/{external_id}/clear", 200, None, COUNTS),
     Row("POST", "/v1/sessions/{external_id}/messages", 201, {"role": "user", "content": ADDED}, ("seq",)),
     Row(
         "POST",
@@ -46,16 +49,16 @@ ROWS = (
         {"messages": [{"role": "user", "content": ADDED}]},
         ("seq",),
     ),
-    Row("DELETE", "/v1/messages/{message_id}", 204),
+    Row("DELETE", "/v1/messages/{message_id}", 200, None, CHECKS),
     Row("POST", "/v1/episodes", 201, {"session_id": "roses", "user_message": ADDED, "ai_response": "Noted."}),
     Row("POST", "/v1/memories", 201, {"session_id": "roses", "contents": [ADDED]}),
     Row("PATCH", "/v1/memories/{memory_id}", 403, {"pinned": True}),
     Row("POST", "/v1/memories/{memory_id}/retract", 403),
     Row("POST", "/v1/memories/{memory_id}/restore", 403),
-    Row("DELETE", "/v1/memories/{memory_id}", 204),
+    Row("DELETE", "/v1/memories/{memory_id}", 200, None, CHECKS),
     Row("PATCH", "/v1/entities/{entity_id}", 403, {"project_id": "{project_id}"}),
     Row("PATCH", "/v1/entities/{entity_id}", 403, {"name": "Anna Berg"}),
-    Row("DELETE", "/v1/entities/{entity_id}", 204),
+    Row("DELETE", "/v1/entities/{entity_id}", 200, None, CHECKS),
     Row("POST", "/v1/entities/{entity_id}/merge", 403, {"into": "{entity_id}"}),
     Row("POST", "/v1/entities/{entity_id}/split", 403, {"aliases": ["Annie"]}),
     Row("POST", "/v1/entities/{entity_id}/restore", 403),
@@ -89,7 +92,30 @@ ROWS = (
     Row("DELETE", "/langgraph/store/items", 204, {"namespace": ["notes"], "key": "beans"}),
     Row("POST", "/v1/entries/write", 200, {"operations": [{"op": "delete_expired"}]}, ("data",)),
     Row("POST", "/v1/entries/write", 403, {"operations": [{"op": "get", "namespace": ["notes"], "key": "beans"}]}),
+    Row(
+        "POST",
+        "/v1/entries/write",
+        403,
+        {"operations": [{"op": "expect", "namespace": ["notes"], "key": "beans", "value": None}]},
+    ),
     Row("POST", "/v1/chat/completions", 403, {"messages": [{"role": "user", "content": ADDED}]}),
+    Row(
+        "POST",
+        "/mem0/v3/memories/add/",
+        200,
+        {"messages": ADDED, "user_id": "ada", "infer": False},
+        ("message", "status"),
+    ),
+    Row("POST", "/mem0/v3/memories/add/", 200, {"messages": ADDED, "user_id": "ada"}, ("message", "status")),
+    Row("PUT", "/mem0/v1/memories/{memory_id}/", 403, {"text": ADDED}),
+    Row("DELETE", "/mem0/v1/memories/{memory_id}/", 404),
+    Row("DELETE", "/mem0/v1/memories/", 422),
+    Row("PUT", "/mem0/v1/batch/", 403, {"memories": [{"memory_id": "mem_1", "text": ADDED}]}),
+    Row("DELETE", "/mem0/v1/batch/", 404, {"memories": [{"memory_id": "mem_0000000000000001"}]}),
+    *(
+        Row("DELETE", f"/mem0/{version}/entities/{{type}}/{{name}}/", 200, None, ("message", "sessions", "memories"))
+        for version in ("v1", "v2")
+    ),
 )
 # Said of every new message, and of every session that is answered without being read.
 ALWAYS = {
@@ -127,6 +153,8 @@ def house(server: Server) -> House:
         "response_id": answered["id"],
         "project_id": garden,
         "external_id": "roses",
+        "type": "user",
+        "name": "ada",
         "message_id": message,
         "memory_id": tenant.admin.get("/v1/sessions/roses/memories").json()["data"][0]["id"],
         "entity_id": tenant.admin.get(f"/v1/entities?project_id={garden}&user_id=ada").json()["data"][0]["id"],

@@ -58,3 +58,13 @@ def test_the_setting_takes_names_alone(given: str) -> None:
         read_settings("data", {"CLOISTER_ALLOWED_HOSTS": given})
     kept = read_settings("data", {"CLOISTER_ALLOWED_HOSTS": " memory.example , [::1],2001:db8::1 "})
     assert kept.allowed_hosts == ("memory.example", "[::1]", "2001:db8::1")
+
+
+@pytest.mark.parametrize("given", ["http://a", "a:8420", "a b", "a/b", "é", "a,b"])
+def test_the_host_for_other_servers_is_a_name_or_an_address_alone(given: str) -> None:
+    """OPS-4: each process adds its own port."""
+    with pytest.raises(InvalidRequest, match="CLOISTER_PEER_HOST"):
+        read_settings("data", {"CLOISTER_PEER_HOST": given})
+    for kept in ("memory-1.internal", "10.0.0.5", "2001:db8::1"):
+        assert read_settings("data", {"CLOISTER_PEER_HOST": f" {kept} "}).peer_host == kept
+    assert read_settings("data", {}).peer_host is None

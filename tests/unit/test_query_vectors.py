@@ -4,7 +4,7 @@ import threading
 from dataclasses import dataclass
 
 from cloister.domain.identifiers import TenantId
-from cloister.services.recall.query_vectors import QueryVectors
+from cloister.services.recall.embeddings.query_vectors import QueryVectors
 from support.databases.engines import at_once
 from support.samples.additional_embedder import Synonyms
 

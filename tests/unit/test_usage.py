@@ -8,7 +8,8 @@ from cloister.domain.errors import QuotaExceeded
 from cloister.domain.usage import Limits, refuse_over
 
 COUNTS = st.integers(0, 1 << 40)
-LIMITS = st.builds(Limits, messages=st.none() | COUNTS, sessions=st.none() | COUNTS, projects=st.none() | COUNTS)
+MAYBE = st.none() | COUNTS
+LIMITS = st.builds(Limits, messages=MAYBE, sessions=MAYBE, projects=MAYBE, files=MAYBE, entries=MAYBE)
 FIELDS = ("messages", "sessions", "projects")
 
 
@@ -23,13 +24,19 @@ def test_a_limit_of_the_tenant_holds_and_where_it_has_none_the_servers(own: Limi
 
 @given(LIMITS)
 def test_no_limits_change_nothing(limits: Limits) -> None:
-    assert limits.over(Limits()) == limits == Limits().over(limits)
+    alone = limits.over(Limits())
+    assert alone == Limits().over(limits) == alone.over(Limits())
+    assert all(getattr(alone, field) == getattr(limits, field) for field in FIELDS)
+    assert (alone.files, alone.entries) == (
+        limits.messages if limits.files is None else limits.files,
+        limits.messages if limits.entries is None else limits.entries,
+    )
 
 
 def test_a_limit_of_nothing_is_a_limit() -> None:
     """ORG-7: 0 is not the same as none, and is not replaced by the server's."""
-    nothing = Limits(messages=0, sessions=0, projects=0)
-    assert nothing.over(Limits(messages=9, sessions=9, projects=9)) == nothing
+    nothing = Limits(messages=0, sessions=0, projects=0, files=0, entries=0)
+    assert nothing.over(Limits(messages=9, sessions=9, projects=9, files=9, entries=9)) == nothing
 
 
 @given(COUNTS, COUNTS, st.none() | COUNTS)

@@ -125,6 +125,22 @@ def test_mem_4_workers_that_claim_at_once_get_different_sessions_and_leave_none(
     assert workers[0].claims.claim_due() is None
 
 
+@pytest.mark.parametrize("back_seconds", [1, 59, 86_400])
+def test_mem_4_a_claim_made_before_the_clock_was_set_back_ends_within_a_lease(place: Place, back_seconds: int) -> None:
+    """OPS-1: the worker that had it died."""
+    hands = Hands(now())
+    services = cloister(place, clock=hands)
+    reach = settle(services, "One", 1)
+    session = services.sessions.get(reach, "One-0").id
+    assert services.claims.claim(reach, session) is not None
+    hands.moment -= back_seconds * 1_000_000
+    assert services.claims.claim(reach, session) is None
+    hands.moment += MINUTE
+    assert services.claims.claim(reach, session) is None
+    hands.moment += 1
+    assert services.claims.claim(reach, session) is not None
+
+
 def test_within_a_tenant_the_session_that_waits_longest_comes_first(place: Place) -> None:
     hands = Hands(now())
     services = cloister(place, clock=hands)

@@ -99,7 +99,7 @@ def test_a_stopped_worker_has_left_no_thread_behind(services: Services) -> None:
     before = set(threading.enumerate())
     worker = Worker(services, threads=3)
     worker.start()
-    assert len(set(threading.enumerate()) - before) == 6
+    assert len(set(threading.enumerate()) - before) == 8
     assert worker.stop() == 0
     assert set(threading.enumerate()) == before
 

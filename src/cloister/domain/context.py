@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, cast, get_args
 from cloister.domain.conversation import ROLES, Message, Role
 from cloister.domain.entity import Entity
 from cloister.domain.errors import InvalidRequest
-from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ProjectId
+from cloister.domain.identifiers import EntityId, MemoryId, MessageId, PoolId, ProjectId
 from cloister.domain.memory import StoredMemory, quoted
 from cloister.domain.observation import StoredObservation
 from cloister.domain.prompts.profile import ProfileFact
@@ -19,6 +19,8 @@ from cloister.domain.timestamps import iso
 Method = Literal["recent", "semantic"]
 ConversationScope = Literal["current", "pool"]
 Origin = Literal["session", "pool", "semantic"]
+Reason = Literal["limit", "weak", "duplicate", "budget", "quotation"]
+"""Why something was not recalled, for receipts (PRF-1)."""
 
 RECENT_LIMIT = 20
 SEMANTIC_LIMIT = 10
@@ -38,6 +40,33 @@ class Source:
     method: Method
     limit: int
     conversation_scope: ConversationScope
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecallTerms:
+    """How something was recalled: from which pool in which version, and with which limits, so that it can be recalled again.
+    `version` is the pool's when it was read. `question` is the text that was asked, if no message has it, and `question_id` the
+    message that has. `history` limits the tokens of related messages, `budget` those of all; a budget that is a cap is not filled.
+    `until` is the last message of the conversation at that time. `is_filtered`: the request had a filter, which is not stored.
+    `is_stored`: the project stores receipts of contexts and searches."""
+
+    pool: PoolId
+    version: int
+    project: ProjectId | None
+    user: str | None
+    asked_at: int
+    floor: float
+    question: str | None = None
+    question_id: MessageId | None = None
+    sources: Sequence[Source] | None = None
+    budget: int | None = None
+    budget_is_cap: bool = False
+    history: int | None = None
+    as_of: int | None = None
+    limit: int | None = None
+    until: MessageId | None = None
+    is_filtered: bool = False
+    is_stored: bool = False
 
 
 _DEFAULT_SOURCES = (
@@ -81,7 +110,7 @@ class Derived:
 class Context:
     """What a model is given to answer with. `current_conversation` has messages of this session only, in order; `relevant_history`
     has none of those, best first. `user` is the session's user; `shared` says that several users' messages may be in it
-    (MEM-11)."""
+    (MEM-11). `stale`: how much of the pool was indexed by another version, and not yet again (OPS-1)."""
 
     session: str
     project: ProjectId | None
@@ -92,6 +121,25 @@ class Context:
     omitted: Mapping[str, int]
     user: str | None = None
     shared: bool = False
+    stale: int = 0
+    terms: RecallTerms | None = field(default=None, repr=False)
+    """How this was recalled; None for a context that was not recalled from a pool."""
+    quotations: int = 0
+    """How many candidates have no words of their own, and so were not recalled."""
+    known: int = 0
+    """How many candidates say what the caller has already."""
+
+    @property
+    def left_out(self) -> Mapping[str, int]:
+        """How many candidates were left out, for which reason."""
+        omitted = self.omitted
+        return {
+            "limit": omitted["limit"],
+            "weak": omitted["weak"],
+            "duplicate": omitted["duplicate"] + self.known,
+            "budget": omitted["budget"],
+            "quotation": self.quotations,
+        }
 
     @property
     def holds_other_sessions(self) -> bool:

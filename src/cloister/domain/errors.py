@@ -19,10 +19,13 @@ CloisterError
 │   └── ModelAnswerInvalid   model_unavailable    it answered, twice, and neither answer could be used
 ├── ServerError              server_error         a remote Cloister could not be reached, or failed
 ├── Closed                   closed               used after close()
+├── DamagedRow               damaged_row          the stored text of one row is not what was written
 └── StorageError             storage_error        the database could not do it; what was acknowledged is safe
     ├── StorageFull          storage_full         no space left
     ├── StorageBusy          storage_busy         another process had the write lock for too long
     ├── StorageReadOnly      storage_read_only    the directory or file cannot be written
+    ├── StorageMissing       storage_missing      the open file is not the one at its path any more
+    ├── OutcomeUnknown       outcome_unknown      a commit was not confirmed: it may be stored, or not
     ├── StorageTooNew        storage_too_new      written by a newer Cloister than this one
     └── StorageUnavailable   storage_unavailable  cannot be opened or reached
 """
@@ -205,6 +208,23 @@ class Closed(CloisterError):
         super().__init__("This Cloister was closed; open a new one.")
 
 
+class DamagedRow(CloisterError):
+    """The stored text of a row is not what was written, so it is not shown. `kind` and `given` name the row, where it is known."""
+
+    code = "damaged_row"
+    kind: str | None = None
+    given: str | None = None
+
+    def __init__(self, kind: str | None = None, given: str | None = None) -> None:
+        named = "A row that this needs" if kind is None else f"The {kind} {given!r}"
+        super().__init__(
+            f"{named} is damaged on the disk, and not shown. Everything else can be read. The operator finds all damaged rows with "
+            "`cloister doctor`, and can set them aside or restore a backup."
+        )
+        self.kind = kind
+        self.given = given
+
+
 class StorageError(CloisterError):
     """The database could not do what was asked. Nothing acknowledged is lost, nothing is half-done."""
 
@@ -224,9 +244,24 @@ class StorageBusy(StorageError):
 
 
 class StorageReadOnly(StorageError):
-    """The database cannot be written: check the owner and mode of its directory."""
+    """The database cannot be written: its file system is mounted read-only, it is a standby, or its owner and mode forbid it."""
 
     code = "storage_read_only"
+
+
+class StorageMissing(StorageError):
+    """The database file was removed, moved or replaced while it was open, so that nothing can be written: put it back, or restore a
+    backup, and restart."""
+
+    code = "storage_missing"
+
+
+class OutcomeUnknown(StorageError):
+    """Whether this write was stored is not known, because the database did not confirm its commit: repeat the request with the same
+    idempotency key, or look before you repeat it without one."""
+
+    code = "outcome_unknown"
+    retry_after = 1
 
 
 class StorageTooNew(StorageError):

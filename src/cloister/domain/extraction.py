@@ -4,7 +4,8 @@ Every extracted item names the ids of the statements it came from, so that it ca
 than they are (design 3.6).
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from cloister.domain.identifiers import MemoryId, MessageId, PoolId
@@ -46,7 +47,7 @@ class ExtractedMemory:
     `replaces` are known memories that this one makes untrue (MEM-12). `subject` is the key of a fact that has one value at a time,
     such as `home`, `employer`, `name`, or `diet:meat` for a preference; None if the fact has no single value. `retracts` says that
     the statement only ends an older fact, as "I no longer eat meat" does; it is stored too. `valid_from` is when the fact was said;
-    None: when its first source was."""
+    None: when its first source was. `metadata` is what all messages that it came from have in common, or what a caller gave."""
 
     content: str
     sources: tuple[MessageId, ...]
@@ -56,6 +57,7 @@ class ExtractedMemory:
     retracts: bool = False
     categories: tuple[str, ...] = ()
     valid_from: int | None = None
+    metadata: Mapping[str, object] = field(default_factory=dict[str, object])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -20,6 +20,7 @@ MemoryId = NewType("MemoryId", int)
 EntityId = NewType("EntityId", int)
 ObservationId = NewType("ObservationId", int)
 RevisionId = NewType("RevisionId", int)
+ReceiptId = NewType("ReceiptId", int)
 
 # The tenant of an embedded library or command line; all other tenants get random ids.
 LOCAL_TENANT = TenantId(1)
@@ -71,6 +72,10 @@ def new_observation_id() -> ObservationId:
 
 def new_revision_id() -> RevisionId:
     return RevisionId(_random(63))
+
+
+def new_receipt_id() -> ReceiptId:
+    return ReceiptId(_random(63))
 
 
 def new_removal_id() -> int:
@@ -143,6 +148,15 @@ def format_entity_id(entity: EntityId) -> str:
 
 def format_observation_id(observation: ObservationId) -> str:
     return f"obs_{observation:016x}"
+
+
+def format_receipt_id(receipt: ReceiptId) -> str:
+    return f"rcpt_{receipt:016x}"
+
+
+def parse_receipt_id(given: str) -> ReceiptId:
+    refuse_other_types(given, "receipt_id")
+    return ReceiptId(_known("rcpt_", "receipt", given))
 
 
 def parse_memory_id(given: str) -> MemoryId:

@@ -6,6 +6,7 @@ from typing import Literal, cast, get_args
 from cloister.domain.context import DEFAULT_HISTORY_TOKENS, HIGHEST_BUDGET, Source, parse_sources
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.extraction import Guidance
+from cloister.domain.prompts.prompt import placeholders
 from cloister.domain.recall.relevance import DEFAULT_MIN_RELEVANCE, checked_min_relevance
 from cloister.domain.text import checked_categories, checked_limit, checked_name, checked_text
 
@@ -15,6 +16,9 @@ DEFAULT_PENDING_MESSAGES = 4
 MAX_SYSTEM_PROMPT = 20_000
 MOST_RETENTION_DAYS = 36_500
 MAX_INSTRUCTIONS = 2_000
+MOST_RECEIPT_DAYS = 3_650
+DEFAULT_RECEIPT_DAYS = 30
+"""How long receipts of contexts and searches are stored, where a project does not say."""
 LANGUAGES = ("en", "de", "es", "fr", "it", "pt", "nl", "ru", "el", "zh", "ja", "ko", "ar", "he", "hi", "th")
 """The languages that can be told apart, by their codes."""
 NO_SETTINGS: Mapping[str, object] = {}
@@ -91,6 +95,30 @@ def checked_retention_days(given: object, field: str) -> int | None:
     return cast(int, given) or None
 
 
+def warnings_of(settings: Mapping[str, object]) -> tuple[str, ...]:
+    """What is probably not meant in the settings of a project."""
+    template = system_prompt(settings)
+    if template is None or placeholders(template):
+        return ()
+    return (
+        "system_prompt has no placeholder, such as {MEMORY.CONTEXT} or {RELEVANT.HISTORY}: replies are given nothing that is "
+        "remembered.",
+    )
+
+
+def stores_receipts(settings: Mapping[str, object]) -> bool:
+    """Whether the receipts of contexts and searches are stored (PRF-1); those of replies always are."""
+    return settings.get("store_receipts") is True
+
+
+def receipt_days(kind: str, settings: Mapping[str, object]) -> int | None:
+    """After how many days a receipt expires; None keeps it. Without the setting, that of a reply is kept as long as the reply."""
+    given = settings.get("receipt_days")
+    if isinstance(given, int):
+        return given
+    return None if kind == "reply" else DEFAULT_RECEIPT_DAYS
+
+
 def stricter(*days: int | None) -> int | None:
     """The smallest of several numbers of days; None if all of them keep everything."""
     return min((each for each in days if each is not None), default=None)
@@ -163,6 +191,15 @@ def _check_system_prompt(given: object, field: str) -> None:
     checked_text(cast(str, given), field, MAX_SYSTEM_PROMPT)
 
 
+def _check_store_receipts(given: object, field: str) -> None:
+    if not isinstance(given, bool):
+        raise InvalidRequest(field, "must be true or false.")
+
+
+def _check_receipt_days(given: object, field: str) -> None:
+    checked_limit(cast(int, given), field, MOST_RECEIPT_DAYS, lowest=1)
+
+
 def _check_model(given: object, field: str) -> None:
     checked_name(cast(str, given), field)
 
@@ -181,4 +218,6 @@ _CHECKS: Mapping[str, Callable[[object, str], object]] = {
     "minimum_importance": _check_minimum_importance,
     "extraction_languages": _check_languages,
     "model": _check_model,
+    "store_receipts": _check_store_receipts,
+    "receipt_days": _check_receipt_days,
 }

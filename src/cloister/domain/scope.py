@@ -47,7 +47,7 @@ class Reach:
             return named
         if named is None:
             return self.user
-        raise Forbidden("This key is bound to one user, and the request names another.")
+        raise Forbidden("The request is one user's, by its key or its header X-User-ID, and names another user.")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

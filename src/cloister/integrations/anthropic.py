@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from cloister.domain.errors import Conflict, InvalidRequest, NotFound, TooLarge
+from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
 from cloister.domain.files.commands import FileAnswer
 from cloister.interfaces.python.arguments import NOT_GIVEN
 from cloister.interfaces.python.library import Cloister
@@ -54,6 +54,11 @@ class CloisterMemoryTool(BetaAbstractMemoryTool):
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
         super().__init__(cache_control=cache_control)
+        if not isinstance(cloister, Cloister):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(
+                f"cloister must be a Cloister, not {type(cloister).__name__}: open one with Cloister(…). Asynchronous calls "
+                "run it on a thread."
+            )
         self.session_id = session_id
         self._cloister = cloister
         self._project_id = project_id
@@ -82,26 +87,21 @@ class CloisterMemoryTool(BetaAbstractMemoryTool):
         return self._run({"command": "clear"})
 
     def _run(self, command: Mapping[str, Any]) -> str:
-        self._ensure_session()  # each time: it may have been moved, or be another one under the same name
+        """Carry out a command if the session is the named user's, in the named project: it may have been moved, or be another one
+        under the same name. One transaction checks that and carries out the command."""
         try:
-            return _text(self._cloister.memory_tool(self.session_id, command))
-        except NotFound:  # the session was deleted since
-            self._ensure_session()
-            return _text(self._cloister.memory_tool(self.session_id, command))
+            return self._command(command)
+        except NotFound:  # there is no such session, or it was deleted since
+            self._cloister.create_session(self.session_id, project_id=self._project_id, user_id=self._user_id)
+            return self._command(command)
+
+    def _command(self, command: Mapping[str, Any]) -> str:
+        try:
+            return _text(
+                self._cloister.memory_tool(self.session_id, command, project_id=self._project_id, user_id=self._user_id)
+            )
         except (InvalidRequest, TooLarge) as error:
             raise ToolError(str(error)) from error
-
-    def _ensure_session(self) -> None:
-        """Create the session, or check that the one that exists is the named user's, in the named project."""
-        try:
-            stored = self._cloister.session(self.session_id)
-        except NotFound:
-            self._cloister.create_session(self.session_id, project_id=self._project_id, user_id=self._user_id)
-            return
-        if self._user_id is not None and stored.user_id != self._user_id:
-            raise Conflict(f"The session {self.session_id!r} exists already with another user_id.")
-        if self._project_id is not NOT_GIVEN and stored.project_id != self._project_id:
-            raise Conflict(f"The session {self.session_id!r} exists already in another project.")
 
 
 class AsyncCloisterMemoryTool(BetaAsyncAbstractMemoryTool):

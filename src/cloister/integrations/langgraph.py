@@ -39,6 +39,11 @@ _WHOLE = "$"
 _Fields = dict[str, Any]
 
 
+class StoreRefused(ValueError):
+    """A batch that was refused, and of which nothing was done: a value, key, filter or limit that cannot be. Its `__cause__` is
+    Cloister's own error, an `InvalidRequest` or `TooLarge`. It is a `ValueError`, as LangGraph's own stores raise it."""
+
+
 class CloisterStore(BaseStore):
     """A store for `graph.compile(store=…)`, on a directory, a database or a server, whichever the `Cloister` was opened with.
 
@@ -58,6 +63,11 @@ class CloisterStore(BaseStore):
         index: IndexConfig | None = None,
         ttl: TTLConfig | None = None,
     ) -> None:
+        if not isinstance(cloister, Cloister):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(
+                f"cloister must be a Cloister, not {type(cloister).__name__}: open one with Cloister(…). Asynchronous calls "
+                "run it on a thread."
+            )
         self.ttl_config = ttl
         self.index_config = index
         self._cloister = cloister
@@ -108,7 +118,7 @@ class CloisterStore(BaseStore):
             results = self._cloister.run_entry_operations(operations, **self._scope)
         except (InvalidRequest, TooLarge) as error:
             # LangGraph's own stores raise ValueError for what they cannot store.
-            raise _Refused(str(error)) from error
+            raise StoreRefused(str(error)) from error
         return [_result(op, result) for op, result in zip(ops, results, strict=True)]
 
     def _operation(self, op: Op, embedded: "_Embedded") -> _Fields:
@@ -172,10 +182,6 @@ class _Embedded(NamedTuple):
 
     texts: Mapping[str, list[float]]
     queries: Mapping[str, list[float]]
-
-
-class _Refused(ValueError):
-    """A batch that was refused; the cause is Cloister's own error."""
 
 
 class _Sweeper:

@@ -119,6 +119,11 @@ class ChatModel(Protocol):
         """The models that a request may name, as far as they are known; the default model is always one of them."""
         ...
 
+    async def count_tokens(self, request: ChatRequest) -> int | None:
+        """The tokens of a request in Anthropic's format, as the model's server counts them; None if it does not. Raises
+        `ModelUnavailable`."""
+        ...
+
     def stream(self, request: ChatRequest) -> AsyncGenerator[Piece]:
         """Yield the reply while it is generated, with an `End` as the last piece. Raises `TooLongForTheModel` before the first
         piece, and `ModelUnavailable`, with a message for users, at any time. Closing the generator stops the model."""

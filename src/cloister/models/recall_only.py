@@ -27,6 +27,10 @@ class RecallOnly:
     async def names(self) -> list[str]:
         return [self.name]
 
+    async def count_tokens(self, request: ChatRequest) -> int | None:
+        """There is no model whose tokens could be counted."""
+        return None
+
     async def stream(self, request: ChatRequest) -> AsyncGenerator[Piece]:
         context = request.context
         block = "" if context is None else context.quoted([*_remembered(context)][:_MOST_QUOTED])

@@ -1,14 +1,20 @@
 """Health of an installation: how much is stored, whether it is intact, and whether indexing and extraction keep up. No content."""
 
+import threading
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import cast
 
+from cloister.domain.errors import CloisterError, StorageError
 from cloister.domain.timestamps import Clock
 from cloister.services.indexing.queue import IndexQueue
 from cloister.services.indexing.reindex import IndexCounts, Reindexer
 from cloister.services.indexing.vectors import VectorQueue
 from cloister.services.memories.claims import Claims
 from cloister.storage.interface import Database
+
+_CHECK_SECONDS = 1.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,8 +47,29 @@ class HealthReport:
     embedder_problem: str | None = None
 
 
+class _WriteCheck:
+    """Tries a write on a thread of its own: while a database is away or locked, that takes seconds. One at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._next = 0.0
+
+    def start(self, database: Database) -> None:
+        if time.monotonic() < self._next or not self._lock.acquire(blocking=False):
+            return
+        threading.Thread(target=self._run, args=(database,), name="cloister-write-check", daemon=True).start()
+
+    def _run(self, database: Database) -> None:
+        try:
+            with suppress(CloisterError):  # the database remembers it
+                database.maintenance.check_writes()
+        finally:
+            self._next = time.monotonic() + _CHECK_SECONDS
+            self._lock.release()
+
+
 class Health:
-    """Reads only."""
+    """Reads only, but for the check of failing writes."""
 
     def __init__(
         self,
@@ -64,9 +91,31 @@ class Health:
         self._vectors = vectors
         self._embedder = embedder
         self._extractor = extractor
+        self._write_check = _WriteCheck()
+
+    def write_problem(self) -> StorageError | None:
+        """Why writes fail now, or None. While they fail, a small write is tried in the background, at most every second, so that
+        the answer changes without a caller that writes."""
+        problem = self._database.write_problem()
+        if problem is not None:
+            self._write_check.start(self._database)
+        return problem
+
+    def stale(self) -> int:
+        """How many messages, memories and entities were indexed by another version, and not yet again; counted lately."""
+        return self._reindexer.stale_lately().total
+
+    @property
+    def write_failures(self) -> int:
+        """How many writes of this process failed because of the database."""
+        return self._database.write_status.failures
 
     def schema_version(self) -> int:
         return self._database.maintenance.schema_version()
+
+    def log_bytes(self) -> int | None:
+        """The size of the write-ahead log; None where it belongs to a whole server."""
+        return self._database.maintenance.log_bytes()
 
     def health(self) -> HealthReport:
         """Reads every page of the database to find corruption, which takes seconds for a large one."""

@@ -8,8 +8,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from cloister.domain.errors import StorageError
+from cloister.domain.maintenance.backup import BackupReport, StepProgress
+from cloister.domain.maintenance.vacuum import VacuumReport
 from cloister.domain.scope import Reach
 from cloister.storage.notifications import Notifier
+from cloister.storage.write_status import WriteStatus
 
 Value = int | str | bytes | None
 Row = tuple[Value, ...]
@@ -63,6 +67,10 @@ class Maintenance(Protocol):
 
     def schema_version(self) -> int: ...
 
+    def check_writes(self) -> None:
+        """Write and commit something that changes nothing; raises the reason why writes fail."""
+        ...
+
     def check(self) -> list[str]:
         """The problems of the database, one sentence each; empty if there are none."""
         ...
@@ -75,12 +83,26 @@ class Maintenance(Protocol):
         """Where deleted content may remain in the engine's own files, and what to do about it; None if it does not."""
         ...
 
+    def rows_in_file(self, sessions: Sequence[int], largest: int) -> int | str:
+        """How many rows of messages of these sessions are still in the engine's own file, also in pages that are no longer used; or
+        a sentence why that was not looked for, such as that the file has more bytes than `largest`."""
+        ...
+
     def excess_rights(self) -> str | None:
         """The rights of the database login that it does not need, and how to revoke them; None if there are none."""
         ...
 
-    def backup(self, target: Path) -> None:
-        """Write a consistent copy, while other connections read and write."""
+    def log_bytes(self) -> int | None:
+        """The size of the write-ahead log, where it is a file of this database's own."""
+        ...
+
+    def vacuum(self, progress: StepProgress) -> VacuumReport:
+        """Give the space of deleted rows back, while other connections read."""
+        ...
+
+    def backup(self, target: Path, progress: StepProgress) -> BackupReport:
+        """Write a consistent copy to a new file, while other connections read and write, and check it. The file gets its name when
+        it is whole."""
         ...
 
 
@@ -115,6 +137,13 @@ class Database(Protocol):
 
     @property
     def notifier(self) -> Notifier: ...
+
+    @property
+    def write_status(self) -> WriteStatus: ...
+
+    def write_problem(self) -> StorageError | None:
+        """Why writes fail now: the error of the last write of this process, or that its file is gone; None if they do not."""
+        ...
 
     def close(self) -> None: ...
 

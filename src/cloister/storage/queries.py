@@ -9,6 +9,7 @@ _SECTION = re.compile(r"^-- (name|columns): (\w+)$", re.MULTILINE)
 _COLUMNS = re.compile(r"\{(\w+)\}")
 _PARAMETER = re.compile(r"(?<![:\w]):(\w+)")
 _ROW_LOCK = re.compile(r"\s+FOR (?:KEY SHARE|(?:NO KEY )?UPDATE)(?: SKIP LOCKED)?\b")
+_TEXT_BYTES = re.compile(r"\bconvert_to\(([\w.]+), 'UTF8'\)")
 _ID_LIST = re.compile(r"\bIN \((SELECT value FROM json_each\(CAST\(:\w+ AS TEXT\)\))\)")
 MAINTENANCE_FILE = "maintenance.sql"
 
@@ -23,11 +24,12 @@ def dialect_queries(*, postgres: bool) -> dict[str, str]:
     """Every query by its name, in the engine's dialect, with `:name` parameters.
 
     SQLite has no row locks, and needs none: its write transactions run one at a time. PostgreSQL gets lists of ids as arrays: its
-    planner estimates the length of a list badly, and would scan whole tables.
+    planner estimates the length of a list badly, and would scan whole tables. The bytes of a text are `convert_to` on PostgreSQL,
+    and a cast on SQLite.
     """
     texts = _by_name(read_queries(".sql"))
     if not postgres:
-        return {name: _ROW_LOCK.sub("", text) for name, text in texts.items()}
+        return {name: _TEXT_BYTES.sub(r"CAST(\1 AS BLOB)", _ROW_LOCK.sub("", text)) for name, text in texts.items()}
     texts.update(_by_name(read_queries(".postgres.sql")))
     return {name: _ID_LIST.sub(r"= ANY (ARRAY(\1))", text) for name, text in texts.items()}
 

@@ -35,16 +35,6 @@ def system_chromium() -> Generator[Browser]:
         browser.close()
 
 
-class Watch:
-    """The clock of those who are signed in; tests turn it."""
-
-    def __init__(self) -> None:
-        self.seconds = 1_000.0
-
-    def __call__(self) -> float:
-        return self.seconds
-
-
 class Slow:
     """A network that holds requests back until it lets go."""
 

@@ -13,7 +13,10 @@ from cloister.domain.memory import MemoryStatus
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.arguments import NO_NUMBER_GIVEN, NOT_GIVEN
+from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.pages import Page
+from cloister.interfaces.python.receipts.hits import Hits
+from cloister.interfaces.python.receipts.shapes import Explanation, Receipt
 from cloister.services.recall.search import Kind
 from support.clients.command_line import CommandLine
 from support.clients.refusals import refusal
@@ -107,11 +110,11 @@ class OverCommands:
     def preview_move(self, session_id: str, project_id: str | None) -> preview_shapes.MovePreview:
         return self._one(preview_shapes.MovePreview, "sessions", "move", session_id, project_id or "none", "--dry-run")
 
-    def delete_session(self, session_id: str) -> shapes.Forgotten:
-        return self._one(shapes.Forgotten, "forget", session_id, "--yes")
+    def delete_session(self, session_id: str, *, dry_run: bool = False) -> shapes.Forgotten:
+        return self._one(shapes.Forgotten, "forget", session_id, "--dry-run" if dry_run else "--yes")
 
-    def clear_session(self, session_id: str) -> shapes.Forgotten:
-        return self._one(shapes.Forgotten, "sessions", "clear", session_id, "--yes")
+    def clear_session(self, session_id: str, *, dry_run: bool = False) -> shapes.Forgotten:
+        return self._one(shapes.Forgotten, "sessions", "clear", session_id, "--dry-run" if dry_run else "--yes")
 
     def record(
         self, session_id: str, role: Role, content: str, *, author: str | None = None, categories: Sequence[str] = ()
@@ -144,8 +147,8 @@ class OverCommands:
         )
         return Page((_shaped(shapes.Message, message) for message in printed["messages"]), more)
 
-    def forget_message(self, message_id: str) -> None:
-        assert self._printed("forget", "--message", message_id, "--yes") == {"messages": 1}
+    def forget_message(self, message_id: str, *, dry_run: bool = False) -> Removed:
+        return self._one(Removed, "forget", "--message", message_id, "--dry-run" if dry_run else "--yes")
 
     def context(
         self,
@@ -178,12 +181,28 @@ class OverCommands:
         asked_at: str | None = None,
         as_of: str | None = None,
         filter: Mapping[str, object] | None = None,
-    ) -> list[shapes.Hit]:
+    ) -> Hits:
         target = _options(session=session_id, project=_project(project_id), user=user_id, limit=limit)
         options = [*target, *_recall_options(min_relevance, asked_at, as_of), *_options(filter=_text(filter))]
-        return self._many(
-            shapes.Hit, "search", query, *options, *(part for kind in kinds or () for part in ("--kind", kind))
+        return Hits(
+            self._many(
+                shapes.Hit, "search", query, *options, *(part for kind in kinds or () for part in ("--kind", kind))
+            )
         )
+
+    def receipt(self, receipt_id: str) -> Receipt:
+        return self._one(Receipt, "receipts", "show", receipt_id)
+
+    def explain(
+        self,
+        message_id: str,
+        *,
+        session_id: str | None = None,
+        query: str | None = None,
+        receipt_id: str | None = None,
+    ) -> Explanation:
+        options = _options(session=session_id, query=query, receipt=receipt_id)
+        return self._one(Explanation, "explain", message_id, *options)
 
     def memories(
         self,
@@ -248,8 +267,8 @@ class OverCommands:
         options = _options(limit=limit, after=cursor)
         return self._many(derived_shapes.MemoryRevision, "memories", "history", memory_id, *options)
 
-    def forget_memory(self, memory_id: str) -> None:
-        assert self._printed("memories", "forget", memory_id, "--yes") == {"memories": 1}
+    def forget_memory(self, memory_id: str, *, dry_run: bool = False) -> Removed:
+        return self._one(Removed, "memories", "forget", memory_id, "--dry-run" if dry_run else "--yes")
 
     def entities(
         self,
@@ -285,8 +304,8 @@ class OverCommands:
         options = [*_options(name=name, type=type, notes=notes), *named]
         return self._one(derived_shapes.EntityDetail, "entities", "update", entity_id, *options)
 
-    def delete_entity(self, entity_id: str) -> None:
-        assert self._printed("entities", "delete", entity_id, "--yes") == {"entities": 1}
+    def delete_entity(self, entity_id: str, *, dry_run: bool = False) -> Removed:
+        return self._one(Removed, "entities", "delete", entity_id, "--dry-run" if dry_run else "--yes")
 
     def merge_entity(self, entity_id: str, into: str) -> derived_shapes.EntityDetail:
         return self._one(derived_shapes.EntityDetail, "entities", "merge", entity_id, into)

@@ -3,6 +3,7 @@ but its shapes."""
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import httpx2
@@ -13,12 +14,20 @@ from cloister.domain.memory import MemoryStatus
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.arguments import NO_NUMBER_GIVEN, NOT_GIVEN
+from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.pages import Page
+from cloister.interfaces.python.receipts.hits import Hits
+from cloister.interfaces.python.receipts.shapes import Explanation, InlineReceipt, Receipt
 from cloister.services.recall.search import Kind
 from support.clients.refusals import refusal
 from support.servers.http_server import Caller, segment
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Receipts:
+    receipt: InlineReceipt
 
 
 class OverHttp:
@@ -149,11 +158,11 @@ class OverHttp:
             body["project_id"] = project_id
         return _one(shapes.Session, self._caller.patch(_session(session_id), body))
 
-    def delete_session(self, session_id: str) -> shapes.Forgotten:
-        return _one(shapes.Forgotten, self._caller.delete(_session(session_id)))
+    def delete_session(self, session_id: str, *, dry_run: bool = False) -> shapes.Forgotten:
+        return _one(shapes.Forgotten, self._caller.delete(_session(session_id) + _tried(dry_run)))
 
-    def clear_session(self, session_id: str) -> shapes.Forgotten:
-        return _one(shapes.Forgotten, self._caller.post(f"{_session(session_id)}/clear"))
+    def clear_session(self, session_id: str, *, dry_run: bool = False) -> shapes.Forgotten:
+        return _one(shapes.Forgotten, self._caller.post(f"{_session(session_id)}/clear{_tried(dry_run)}"))
 
     def record(
         self,
@@ -200,8 +209,8 @@ class OverHttp:
         )
         return _many(shapes.Message, answer)
 
-    def forget_message(self, message_id: str) -> None:
-        _read(self._caller.delete(f"/v1/messages/{message_id}"))
+    def forget_message(self, message_id: str, *, dry_run: bool = False) -> Removed:
+        return _one(Removed, self._caller.delete(f"/v1/messages/{message_id}{_tried(dry_run)}"))
 
     def context(
         self,
@@ -244,7 +253,7 @@ class OverHttp:
         asked_at: str | None = None,
         as_of: str | None = None,
         filter: Mapping[str, object] | None = None,
-    ) -> list[shapes.Hit]:
+    ) -> Hits:
         """A project by the header, as callers of the contract name it, and no project by its null. The contract insists on a
         project here: whoever names none asks for the default one by its id."""
         body = _given(
@@ -264,7 +273,23 @@ class OverHttp:
         elif named is None:
             body["project_id"] = None
         headers = {} if named is None else {"X-Project-ID": named}
-        return _many(shapes.Hit, self._caller.post("/v1/search", body, headers=headers))
+        answered = self._caller.post("/v1/search", body, headers=headers)
+        hits = _many(shapes.Hit, answered)
+        return Hits(hits, _one(_Receipts, answered).receipt)
+
+    def receipt(self, receipt_id: str) -> Receipt:
+        return _one(Receipt, self._caller.get(f"/v1/receipts/{segment(receipt_id)}"))
+
+    def explain(
+        self,
+        message_id: str,
+        *,
+        session_id: str | None = None,
+        query: str | None = None,
+        receipt_id: str | None = None,
+    ) -> Explanation:
+        body = _given(message_id=message_id, session_id=session_id, query=query, receipt_id=receipt_id)
+        return _one(Explanation, self._caller.post("/v1/explain", body))
 
     def memories(
         self,
@@ -338,8 +363,8 @@ class OverHttp:
         answer = self._caller.get(f"/v1/memories/{memory_id}/history", params=_given(limit=limit, cursor=cursor))
         return _many(derived_shapes.MemoryRevision, answer)
 
-    def forget_memory(self, memory_id: str) -> None:
-        _read(self._caller.delete(f"/v1/memories/{memory_id}"))
+    def forget_memory(self, memory_id: str, *, dry_run: bool = False) -> Removed:
+        return _one(Removed, self._caller.delete(f"/v1/memories/{memory_id}{_tried(dry_run)}"))
 
     def entities(
         self,
@@ -377,8 +402,8 @@ class OverHttp:
         answer = self._caller.patch(f"/v1/entities/{entity_id}", body)
         return _one(derived_shapes.EntityDetail, answer)
 
-    def delete_entity(self, entity_id: str) -> None:
-        _read(self._caller.delete(f"/v1/entities/{entity_id}"))
+    def delete_entity(self, entity_id: str, *, dry_run: bool = False) -> Removed:
+        return _one(Removed, self._caller.delete(f"/v1/entities/{entity_id}{_tried(dry_run)}"))
 
     def merge_entity(self, entity_id: str, into: str) -> derived_shapes.EntityDetail:
         answer = self._caller.post(f"/v1/entities/{entity_id}/merge", {"into": into})
@@ -449,6 +474,10 @@ def _read(answer: httpx2.Response) -> Any:
     assert answer.headers["content-type"] == "application/problem+json"
     assert read["status"] == answer.status_code
     raise refusal(read["code"], read["detail"])
+
+
+def _tried(dry_run: bool) -> str:
+    return "?dry_run=true" if dry_run else ""
 
 
 def _one(kind: type[T], answer: httpx2.Response) -> T:

@@ -51,8 +51,10 @@ TABLES = (
     "session_past",
     "session_item",
     "session_response",
+    "receipt",
     "memory_file",
     "entry",
+    "sign_in",
 )
 # Loaded once for all tests of a process; it is pure.
 EMBEDDER = StaticEmbedder()

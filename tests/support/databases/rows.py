@@ -80,6 +80,22 @@ def insert_household(transaction: Transaction, household: Household, external_id
         answer="{}",
         expires_at=MOMENT,
     )
+    transaction.execute("insert_sign_in", digest=b"browser", kind="browser", key_id=household.key, expires_at=MOMENT)
+    transaction.execute(
+        "insert_receipt",
+        receipt_id=household.message,
+        session_id=household.session,
+        question_id=household.message,
+        reply_id=None,
+        project_id=None,
+        user_id=None,
+        pool_id=household.pool,
+        kind="context",
+        created_at=MOMENT,
+        expires_at=None,
+        question=None,
+        body="{}",
+    )
     transaction.execute(
         "insert_item",
         session_id=household.session,
@@ -177,6 +193,7 @@ def insert_derived(transaction: Transaction, household: Household) -> None:
         importance=None,
         created_at=MOMENT,
         content="The roses need water.",
+        checksum=None,
         valid_from=MOMENT,
         source="extracted",
         subject=None,
@@ -290,4 +307,5 @@ def insert_message(
         content=content,
         recalled_pool_id=None,
         categories="[]",
+        checksum=None,
     )

@@ -57,7 +57,7 @@ def entity_rows(transaction: Transaction, home: Home) -> StoredEntities:
 DERIVED_CASES: dict[str, Case] = {
     "PoolStore.derived": Case(
         act=lambda t, h: pools(t).derived(h.first.pool, h.first.session, h.cellar, "ann"),
-        nothing=DerivedState(memories=False, entities=False, observations=False),
+        nothing=DerivedState(version=0, memories=False, entities=False, observations=False),
     ),
     "MemoryStore.add": Case(
         act=lambda t, h: MemoryStore(t).add(
@@ -93,7 +93,7 @@ DERIVED_CASES: dict[str, Case] = {
                 [
                     (
                         *(h.first.memory, h.first.session, "x", None, MOMENT, MOMENT, None, None, None, None),
-                        *(0, "extracted", None, "[]", "{}", "first", "ann", None),
+                        *(0, "extracted", None, "[]", "{}", None, "first", "ann", None),
                     )
                 ],
                 MOMENT,
@@ -109,6 +109,10 @@ DERIVED_CASES: dict[str, Case] = {
     "StoredMemories.version": Case(act=lambda t, h: memory_rows(t, h).version(), nothing=None),
     "StoredMemories.validity_rows": Case(act=lambda t, h: memory_rows(t, h).validity_rows(), nothing=[]),
     "StoredMemories.all_rows": Case(act=lambda t, h: list(memory_rows(t, h).all_rows()), nothing=[]),
+    "StoredMemories.stale_words": Case(
+        act=lambda t, h: StoredMemories(t, h.first.pool, GENERATION + 1).stale_words(9), nothing=[]
+    ),
+    "StoredMemories.stale": Case(act=lambda t, h: StoredMemories(t, h.first.pool, GENERATION + 1).stale(), nothing=0),
     "StoredMemories.page": Case(act=lambda t, h: memory_rows(t, h).page(now=MOMENT, limit=9), nothing=[]),
     "StoredMemories.found": Case(act=lambda t, h: memory_rows(t, h).found([h.first.memory], MOMENT), nothing={}),
     "EntityStore.find": Case(act=lambda t, h: EntityStore(t).find(h.cellar, "ann", same_name("Rosa")), nothing=None),
@@ -137,6 +141,8 @@ DERIVED_CASES: dict[str, Case] = {
         act=lambda t, h: EntityStore(t).give_mentions(h.second.entity, h.first.entity, "ann"), writes=True
     ),
     "EntityStore.set_user": Case(act=lambda t, h: EntityStore(t).set_user(h.second.entity, "bob"), writes=True),
+    "EntityStore.of_session": Case(act=lambda t, h: EntityStore(t).of_session(h.first.session), nothing=[]),
+    "EntityStore.of_message": Case(act=lambda t, h: EntityStore(t).of_message(h.first.messages[0]), nothing=[]),
     "EntityStore.contents": Case(
         act=lambda t, h: [
             *EntityStore(t).contents(h.first.session),
@@ -156,6 +162,12 @@ DERIVED_CASES: dict[str, Case] = {
     "EntityStore.lock": Case(act=lambda t, h: EntityStore(t).lock([h.second.entity]), nothing=[], writes=True),
     "EntityStore.found": Case(act=lambda t, h: EntityStore(t).found([h.first.entity, h.second.entity]), nothing=[]),
     "StoredEntities.size": Case(act=lambda t, h: entity_rows(t, h).size(), nothing=0),
+    "StoredEntities.stale": Case(
+        act=lambda t, h: StoredEntities(t, h.cellar, "ann", GENERATION + 1).stale(), nothing=0
+    ),
+    "StoredEntities.stale_entities": Case(
+        act=lambda t, h: StoredEntities(t, h.cellar, "ann", GENERATION + 1).stale_entities(9), nothing=[]
+    ),
     "StoredEntities.version": Case(act=lambda t, h: entity_rows(t, h).version(), nothing=None),
     "StoredEntities.all_rows": Case(act=lambda t, h: list(entity_rows(t, h).all_rows()), nothing=[]),
     "StoredEntities.found": Case(act=lambda t, h: entity_rows(t, h).found([h.second.entity], MOMENT), nothing={}),
@@ -191,7 +203,7 @@ DERIVED_CASES: dict[str, Case] = {
     ),
     "ObservationStore.forget_message": Case(
         act=lambda t, h: ObservationStore(t).forget_message(h.first.session, h.first.messages[0]),
-        nothing=0,
+        nothing=[],
         writes=True,
     ),
     "ExtractionStore.claim": Case(

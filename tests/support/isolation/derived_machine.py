@@ -238,7 +238,7 @@ class DerivedMachine(IsolationMachine):
         self, services: Services, home: Tenant, asking: Conversation, question: str, recent: int, reach: Reach
     ) -> None:
         super()._compare(services, home, asking, question, recent, reach)
-        memories, entities = home.recallable_memories(asking), home.entities(asking.project, asking.user)
+        memories, entities = home.recallable_memories(asking, question), home.entities(asking.project, asking.user)
         context = services.context.build(reach, asking.name, ContextRequest(question=question, min_relevance=0))
         recalled = {stored.memory.content for stored in context.derived.memories}
         named = {entity.name for entity in context.derived.entities}

@@ -1,7 +1,9 @@
 """The stores of entries, method by method, as `test_store_isolation` runs them, in a project that only one tenant has."""
 
+from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.entries.entry import EntryScope
 from cloister.storage.interface import Transaction
+from cloister.storage.stores.entries.archived_entries import ArchivedEntries
 from cloister.storage.stores.entries.entries import EntryStore, NewEntry, TenantEntryStore
 from support.isolation.twin_tenants import MOMENT, Case, Home, first_entry, new_entry
 
@@ -28,15 +30,29 @@ ENTRY_CASES: dict[str, Case] = {
     "EntryStore.put": Case(
         act=lambda t, h: EntryStore(t, EntryScope(project=None, user="ann"), MOMENT).put([row(h)]), writes=True
     ),
+    "EntryStore.add_archived": Case(
+        act=lambda t, h: EntryStore(t, EntryScope(project=None, user="bob"), MOMENT).add_archived(
+            row(h), created_at=MOMENT, updated_at=MOMENT, expires_at=None
+        ),
+        writes=True,
+    ),
     "EntryStore.remove": Case(act=lambda t, h: part(t, h).remove(NAMESPACE, "roses"), nothing=0, writes=True),
     "EntryStore.refresh": Case(
         act=lambda t, h: part(t, h, now=MOMENT + 1).refresh([first_entry(h.second.session)]), writes=True
     ),
     "EntryStore.remove_expired": Case(act=lambda t, h: part(t, h, now=LATER).remove_expired(), nothing=0, writes=True),
 }
+ARCHIVED_ENTRY_CASES: dict[str, Case] = {
+    "ArchivedEntries.all": Case(
+        act=lambda t, h: list(ArchivedEntries(t, ArchiveTarget(project=h.cellar), MOMENT).all()), nothing=[]
+    ),
+}
 TENANT_ENTRY_CASES: dict[str, Case] = {
-    "TenantEntryStore.remove_of_project": Case(
-        act=lambda t, h: TenantEntryStore(t).remove_of_project(h.cellar), nothing=0, writes=True
+    "TenantEntryStore.count_of_project": Case(
+        act=lambda t, h: TenantEntryStore(t).count_of_project(h.cellar, MOMENT), nothing=0
+    ),
+    "TenantEntryStore.take_out_of_project": Case(
+        act=lambda t, h: TenantEntryStore(t).take_out_of_project(h.cellar, MOMENT), nothing=0, writes=True
     ),
     "TenantEntryStore.remove_of_user": Case(act=lambda t, h: TenantEntryStore(t).remove_of_user("ann"), writes=True),
     "TenantEntryStore.remove_expired": Case(act=lambda t, h: TenantEntryStore(t).remove_expired(LATER), writes=True),

@@ -2,7 +2,7 @@
 
 from cloister.domain.recall.filter_language import parse_filter
 from cloister.storage.stores.filters import FilterStore, SessionNames
-from support.isolation.twin_tenants import GENERATION, Case
+from support.isolation.twin_tenants import Case
 
 # What every row of both tenants fulfils.
 ANYTHING = parse_filter({"or": [{"session_id": "first"}, {"not": {"category": "unheard of"}}]})
@@ -18,7 +18,7 @@ FILTER_CASES: dict[str, Case] = {
         nothing=[],
     ),
     "FilterStore.pool_memories": Case(
-        act=lambda t, h: FilterStore(t).pool_memories(h.first.pool, GENERATION, ANYTHING), nothing=[]
+        act=lambda t, h: FilterStore(t).pool_memories(h.first.pool, ANYTHING), nothing=[]
     ),
     "FilterStore.project_entities": Case(
         act=lambda t, h: FilterStore(t).project_entities(h.second.project or h.cellar, "ann", ANYTHING), nothing=[]

@@ -17,12 +17,12 @@ from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import HIGHEST_LIMIT, EpisodeHit, Hit, SearchTarget
-from support.isolation.oracle import Conversation, Said, Tenant
+from support.isolation.oracle import PAST_QUESTION, Conversation, Said, Tenant
 
 EVERYTHING = 1_000
 MOST_PROJECTS = 4
 NAMES = ("first", "second", "third", "fourth", "fifth")
-COMMON = ("roses", "the greenhouse needs water", "what did we say about May 2023?", "ann", "invoice 42")
+COMMON = ("roses", "the greenhouse needs water", PAST_QUESTION, "ann", "invoice 42")
 
 house_numbers = st.integers(0, 1)
 tenant_numbers = st.integers(0, 1)

@@ -14,6 +14,8 @@ from cloister.domain.scope import MemberVisibility, Reach
 FACT = re.compile(r"My brother (Xandor\d+) works at Zentrix\.")
 FIRM = "Zentrix"
 THRESHOLD = 4
+PAST_QUESTION = "what did we say about May 2023?"
+"""The only question of the machine that asks about the past: what is no longer true answers it too."""
 
 
 Part = tuple[ProjectId | None, str | None]
@@ -245,9 +247,10 @@ class Tenant:
             for one in self.mentions
         ]
 
-    def recallable_memories(self, asking: Conversation) -> set[str]:
+    def recallable_memories(self, asking: Conversation, question: str) -> set[str]:
         """MEM-12, MEM-13: those that are true now. Of where somebody lives the last that stands, of each person; sessions without a
-        user are a person each."""
+        user are a person each. A question about the past is answered by all that stand."""
+        with_past = question == PAST_QUESTION
         found: set[str] = set()
         homes: dict[str, tuple[int, str]] = {}
         for other in self.conversations.values():
@@ -255,7 +258,7 @@ class Tenant:
                 continue
             for content in other.memories:
                 kept = other.kept[content]
-                if kept.home is None:
+                if kept.home is None or with_past:
                     found |= set() if kept.is_hidden else {content}
                 elif not kept.is_retracted:
                     person = f"session {other.name}" if other.user is None else f"user {other.user}"

@@ -69,6 +69,7 @@ SUPERSESSION_CASES: dict[str, Case] = {
         nothing=StorageError,
         writes=True,
     ),
+    "MemoryStore.change_times": Case(act=lambda t, h: MemoryStore(t).change_times([h.first.memory]), nothing={}),
     "RevisionStore.page": Case(act=lambda t, h: revisions(t, h).page(limit=9), nothing=[]),
     "RevisionStore.last": Case(act=lambda t, h: revisions(t, h).last(), nothing=None),
     "RevisionStore.replaced": Case(act=lambda t, h: revisions(t, h).replaced(), nothing=[]),

@@ -23,7 +23,11 @@ TURN_CASES: dict[str, Case] = {
     "TurnStore.renew": Case(
         act=lambda t, h: taken(t, h).renew(h.first.session, TURN, until=MOMENT + 20), nothing=False, writes=True
     ),
+    "TurnStore.cap": Case(act=lambda t, h: taken(t, h).cap(h.first.name, until=MOMENT + 5), writes=True),
     "TurnStore.end": Case(act=lambda t, h: taken(t, h).end(h.first.session, TURN), nothing=None),
     "TurnStore.revoke": Case(act=lambda t, h: taken(t, h).revoke(h.first.session)),
+    "TurnStore.is_running": Case(
+        act=lambda t, h: taken(t, h).is_running(h.first.session, now=MOMENT), nothing=False, writes=True
+    ),
     "TurnStore.is_of": Case(act=lambda t, h: taken(t, h).is_of(h.first.session, TURN), nothing=False, writes=True),
 }

@@ -34,6 +34,7 @@ from support.isolation.isolation_machine import (
     tenant_numbers,
 )
 from support.isolation.oracle import Conversation, Part, Said, Tenant, without
+from support.isolation.receipt_checks import MadeReceipt, check_receipt, receipt_for
 
 BUDGET = 100_000
 DAY_SECONDS = 86_400
@@ -63,6 +64,7 @@ class TurnMachine(DerivedMachine):
         for services in self.houses:
             services.turns.leases.seconds = DAY_SECONDS  # no turn runs out, however slow the machine is
         self.in_flight: list[tuple[Tenant, InFlight]] = []
+        self.receipts: list[MadeReceipt] = []
         super().__init__()
 
     def _new_tenant(self) -> Tenant:
@@ -156,7 +158,7 @@ class TurnMachine(DerivedMachine):
         recallable = {said.id for _, said in home.pool(running.conversation)}
         assert {item.message.id for item in context.relevant_history} <= recallable
         assert {stored.memory.content for stored in context.derived.memories} <= home.recallable_memories(
-            running.conversation
+            running.conversation, running.turn.question.content
         )
         entities = home.entities(running.project, running.conversation.user)
         assert {entity.name for entity in context.derived.entities} <= set(entities)
@@ -207,8 +209,18 @@ class TurnMachine(DerivedMachine):
             conversation.is_answered = False
             return
         contexts = [] if context is None else [context]
-        message = turns.end(turn, reply, given_recalled_text=given, contexts=contexts)
+        receipt = None if context is None else receipt_for(context, turn.question.id)
+        message = turns.end(turn, reply, given_recalled_text=given, contexts=contexts, receipt=receipt)
         assert message is not None
+        if context is not None:
+            made = MadeReceipt(
+                home=home,
+                conversation=conversation,
+                reply=message.id,
+                question=turn.question.id,
+                part=running.part,
+            )
+            self.receipts = [*self.receipts, made][-MOST_TURNS:]
         left = without(recalled, self._gone(home, running)) if quotes else ()
         assert message.content == (f"{own} {quoted(left)}" if left else own)
         conversation.answer(
@@ -260,6 +272,18 @@ class TurnMachine(DerivedMachine):
         changed = services.projects.change_project(home.reach, project, member_visibility=visibility)
         assert changed.member_visibility == visibility
         home.set_visibility(project, visibility)
+
+    # Receipts
+
+    @rule(house=house_numbers, pick=picks)
+    def read_a_receipt(self, house: int, pick: int) -> None:
+        """PRF-1: by every kind of credential."""
+        if self.receipts:
+            services, _ = self._step(house, 0)
+            made = self.receipts[pick % len(self.receipts)]
+            for reach in reaches(made.home):
+                type(self).questions += 1
+                check_receipt(services, made, reach)
 
     # Followers
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from cloister.domain.access import ApiKey
+from cloister.domain.context import RecallTerms
 from cloister.domain.conversation import Message, Session
 from cloister.domain.entity import EntityName, same_name
 from cloister.domain.entries.entry import EntryScope
@@ -19,6 +20,7 @@ from cloister.domain.identifiers import (
     ObservationId,
     PoolId,
     ProjectId,
+    ReceiptId,
     SessionId,
     TenantId,
     message_id,
@@ -32,18 +34,23 @@ from cloister.domain.identifiers import (
 )
 from cloister.domain.memory import Memory, same_as
 from cloister.domain.observation import Observation
+from cloister.domain.receipts.receipt import Receipt, ReceiptItem
 from cloister.domain.scope import MemberVisibility, PoolKey, Reach, Scope
 from cloister.domain.truth.revision import state_of
 from cloister.index import terms
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.archived_rows import ArchivedRows
+from cloister.storage.stores.certificates.removals import RemovalStore, TenantRemovalStore
 from cloister.storage.stores.changes import ChangeStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
 from cloister.storage.stores.entity_groups import EntityGroupStore
 from cloister.storage.stores.entity_relations import RelationStore
+from cloister.storage.stores.entries.archived_entries import ArchivedEntries
 from cloister.storage.stores.entries.entries import EntryStore, NewEntry, TenantEntryStore
 from cloister.storage.stores.erasure import RetentionStore, TenantErasureStore, UserErasureStore
 from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.files.archived_files import ArchivedFiles
+from cloister.storage.stores.files.project_trees import ProjectTrees
 from cloister.storage.stores.files.trees import FileStore
 from cloister.storage.stores.filters import FilterStore
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
@@ -51,12 +58,14 @@ from cloister.storage.stores.imported_rows import ImportedRows
 from cloister.storage.stores.indexing.derived_index_rows import EntityIndexStore, MemoryIndexStore
 from cloister.storage.stores.indexing.index_rows import IndexStore
 from cloister.storage.stores.indexing.vectors import PoolVectors, VectorStore
+from cloister.storage.stores.integrity.text_rows import TextRowStore
 from cloister.storage.stores.items import ItemRow, ItemStore, ResponseRow, ResponseStore
-from cloister.storage.stores.keys import ApiKeyStore
+from cloister.storage.stores.keys import ApiKeyStore, SignInStore, StoredSignIn
 from cloister.storage.stores.memories import MemoryStore, ProfileStore, StoredMemories
 from cloister.storage.stores.messages import Indexed, MessageStore
 from cloister.storage.stores.observations import ObservationStore
 from cloister.storage.stores.pools import PoolStore, StoredPool
+from cloister.storage.stores.receipts.receipts import ReceiptStore
 from cloister.storage.stores.revisions import RevisionStore
 from cloister.storage.stores.sessions import LockedSession, NewSession, SessionStore
 from cloister.storage.stores.supersession import ReplacementStore, SupersessionStore
@@ -76,6 +85,7 @@ STORES = (
     IndexStore,
     ApiKeyStore,
     UsageStore,
+    ReceiptStore,
     MemoryStore,
     StoredMemories,
     ProfileStore,
@@ -103,8 +113,15 @@ STORES = (
     ItemStore,
     ResponseStore,
     FileStore,
+    ProjectTrees,
+    ArchivedFiles,
+    ArchivedEntries,
     EntryStore,
     TenantEntryStore,
+    RemovalStore,
+    TenantRemovalStore,
+    TextRowStore,
+    SignInStore,
 )
 MOMENT = 1_700_000_000_000_000
 GENERATION = 1
@@ -259,7 +276,14 @@ def _settle(transaction: Transaction, tenant: TenantId, cellar: ProjectId) -> Ho
     assert ApiKeyStore(transaction).add(replace(new_key(tenant, None), user="ann"), bytes(32))
     _keep_answers(transaction, places[0], key.id)
     IndexStore(transaction, GENERATION).note_removal(places[0].session)
+    SignInStore(transaction).add(
+        "browser", sign_in_digest(key.id), StoredSignIn(key.id, MOMENT + 1), now=MOMENT, most=1
+    )
     return Home(tenant=tenant, cellar=cellar, key=key.id, places=places)
+
+
+def sign_in_digest(key: KeyId) -> bytes:
+    return b"%032d" % key
 
 
 def _keep_answers(transaction: Transaction, place: Place, key: KeyId) -> None:
@@ -314,6 +338,34 @@ def first_response(session: SessionId) -> int:
     return session << 21 | 2_000_000
 
 
+def first_receipt(session: SessionId) -> ReceiptId:
+    """The id of a receipt of a session, which no other session has."""
+    return ReceiptId(session << 21 | 4_000_000)
+
+
+def new_receipt(place: "Place", question: str | None = "roses?") -> Receipt:
+    """A receipt of a context that was given a message, a memory and an observation of the place."""
+    return Receipt(
+        kind="context",
+        created_at=MOMENT,
+        terms=RecallTerms(
+            pool=place.pool,
+            version=1,
+            project=place.project,
+            user=place.member,
+            asked_at=MOMENT,
+            floor=0.2,
+            question=question,
+        ),
+        items=(
+            ReceiptItem("message", place.messages[0], "match", 1.5, 0.9),
+            ReceiptItem("memory", place.memory, "pinned"),
+        ),
+        left_out={"limit": 1},
+        tokens=9,
+    )
+
+
 def first_entry(session: SessionId) -> int:
     """The id of an entry of the user of a session, which no other session has."""
     return session << 21 | 3_000_000
@@ -336,6 +388,16 @@ def _add_items(transaction: Transaction, place: Place) -> None:
     )
     row = ResponseRow(session=place.name, question=asked, reply=reply, owns_messages=False, body="{}")
     ResponseStore(transaction).add(response, place.session, row)
+    searched = replace(new_receipt(place), kind="search")
+    ReceiptStore(transaction).add(ReceiptId(first_receipt(place.session) ^ 1), searched, session=None)
+    ReceiptStore(transaction).add(
+        first_receipt(place.session),
+        new_receipt(place),
+        session=place.session,
+        question=asked,
+        reply=reply,
+        expires_at=MOMENT + 1_000,
+    )
 
 
 def _derive(transaction: Transaction, place: Place) -> None:

@@ -23,10 +23,12 @@ from psycopg.conninfo import conninfo_to_dict
 from starlette.applications import Starlette
 
 from cloister.bootstrap import Services
+from cloister.domain.errors import Closed
 from cloister.interfaces.http.app import create_app
-from cloister.interfaces.http.console.sign_ins import SignIns
 from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.server import Server as WebServer
+from cloister.services.tenancy.sign_ins import SignIns
+from support.servers.round_robin import round_robin
 from support.servers.signal_dispositions import dispositions
 
 OPERATOR_KEY = "the-operator-of-these-tests-0123456789"
@@ -172,6 +174,21 @@ class Server:
         )
 
 
+class Watch:
+    """A clock that tests turn."""
+
+    def __init__(self) -> None:
+        self.seconds = 1_000.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def watched_sign_ins(services: Services, watch: Watch) -> Services:
+    """The services with links and browsers that expire by this clock."""
+    return replace(services, sign_ins=SignIns(services.database, lambda: round(watch() * 1_000_000)))
+
+
 @contextlib.contextmanager
 def serving(
     services: Services,
@@ -181,25 +198,43 @@ def serving(
     connections_per_peer: int = 0,
     hosts: AllowedHosts | None = None,
     operator_key: str | None = OPERATOR_KEY,
-    sign_ins: SignIns | None = None,
 ) -> Generator[Server]:
     """The app over these services, on a thread of this process and a free port. The services stay open."""
+    listening = socket.create_server(("127.0.0.1", 0), backlog=512)
+    process = services.processes.add(f"http://127.0.0.1:{listening.getsockname()[1]}")
     app = create_app(
         services,
         operator_key=operator_key,
         requests_per_second=requests_per_second,
         requests_at_once=requests_at_once,
         hosts=hosts,
-        sign_ins=sign_ins,
+        process=process,
     )
-    with running(app, connections_per_peer=connections_per_peer) as address, new_client(address) as http:
+    with (
+        running(app, connections_per_peer=connections_per_peer, listening=listening) as address,
+        new_client(address) as http,
+    ):
         yield Server(address=address, http=http, services=services)
+    with contextlib.suppress(Closed):
+        services.processes.remove(process)
 
 
 @contextlib.contextmanager
-def running(app: FastAPI, *, connections_per_peer: int = 0) -> Generator[str]:
+def serving_pair(first: Services, second: Services) -> Generator[Server]:
+    """Two apps over one database, behind a proxy that sends each request to the other one (OPS-4)."""
+    with (
+        serving(first) as one,
+        serving(second) as two,
+        round_robin([one.address, two.address]) as address,
+        new_client(address) as http,
+    ):
+        yield Server(address=address, http=http, services=first)
+
+
+@contextlib.contextmanager
+def running(app: FastAPI, *, connections_per_peer: int = 0, listening: socket.socket | None = None) -> Generator[str]:
     """An app on a thread of this process and a free port, as its address."""
-    listening = socket.create_server(("127.0.0.1", 0), backlog=512)
+    listening = listening or socket.create_server(("127.0.0.1", 0), backlog=512)
     server = WebServer(app, connections_per_peer=connections_per_peer)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()

@@ -9,6 +9,7 @@ from cloister.domain.entity import Entity
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.memory import StoredMemory
 from cloister.domain.scope import MemberVisibility, Reach
+from cloister.domain.usage import Limits
 from cloister.index.interface import Index
 from cloister.models.interface import Extractor
 from cloister.services.conversations.sessions import SessionFields
@@ -122,9 +123,11 @@ class MemorySetup:
         return [message.is_memory_checked for message in page]
 
 
-def settle_house(engine: Engine, *, extractor: Extractor | None = None, index: Index | None = None) -> MemorySetup:
+def settle_house(
+    engine: Engine, *, extractor: Extractor | None = None, index: Index | None = None, limits: Limits | None = None
+) -> MemorySetup:
     clock = SteppingClock()
-    services = engine.services(clock=clock, extractor=extractor, index=index)
+    services = engine.services(clock=clock, extractor=extractor, index=index, limits=limits)
     tenant, _ = services.projects.create_tenant("MemorySetup")
     return MemorySetup(services=services, reach=Reach(tenant=tenant), clock=clock)
 

@@ -14,6 +14,8 @@ class ImportCounts:
     memories: int = 0
     observations: int = 0
     entities: int = 0
+    files: int = 0
+    entries: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,8 +13,9 @@ from cloister.domain.errors import InvalidRequest, TooLarge
 
 ARCHIVE: Final = "cloister-archive"
 CONVERSATIONS: Final = "cloister-conversations"
-VERSION = 2
-"""Of archives. Version 1 had no items, responses and relations, and entities with one name each: it is read too."""
+VERSION = 3
+"""Of archives. Version 1 had no items, responses and relations, and entities with one name each; version 2 had no files and no
+entries. Both are read too."""
 CONVERSATIONS_VERSION = 1
 LONGEST_LINE = 1 << 21
 """Bytes of one line. The largest item or response, which came as part of a request of 1 MiB, is shorter."""

@@ -17,6 +17,10 @@ MAX_VALUE = 262_144
 LONGEST_TTL = 5_256_000
 """The longest time to live, in minutes: ten years."""
 MOST_DIMENSIONS = 4_096
+FLOAT_BYTES = 4
+"""Of one number of a stored vector."""
+GIVEN_VECTORS = "given:"
+"""Begins the names of the models of vectors that callers computed; the number of dimensions follows."""
 _MICROSECONDS = 60_000_000
 
 

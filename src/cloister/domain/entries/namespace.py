@@ -11,6 +11,8 @@ Namespace = tuple[str, ...]
 MatchKind = Literal["prefix", "suffix"]
 MAX_NAMESPACE = 768
 """The longest namespace and the longest key, in bytes of UTF-8: together with the user they are the key of an index."""
+_LONGEST_STORED = MAX_NAMESPACE + 32
+"""An entry of a deleted project may have got the id of the project as another label. It can be read and deleted, not put."""
 WILDCARD = "*"
 _END = "."
 _AFTER_END = b"/"
@@ -32,9 +34,11 @@ class MatchCondition:
         return all(wanted in (WILDCARD, label) for wanted, label in zip(self.labels, same, strict=True))
 
 
-def checked_namespace(labels: Sequence[str], field: str = "namespace", *, may_be_empty: bool = False) -> Namespace:
+def checked_namespace(
+    labels: Sequence[str], field: str = "namespace", *, may_be_empty: bool = False, is_new: bool = False
+) -> Namespace:
     """Check the labels of a namespace: text that is not empty, without full stop and NUL, so that `("a.b",)` cannot be taken for
-    `("a", "b")`."""
+    `("a", "b")`. `is_new`: something is to be stored there."""
     if isinstance(labels, str) or not isinstance(labels, Sequence):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidRequest(field, "must be a list of labels.")
     if not labels and not may_be_empty:
@@ -42,7 +46,8 @@ def checked_namespace(labels: Sequence[str], field: str = "namespace", *, may_be
     for label in labels:
         _check_label(label, field)
     namespace = tuple(labels)
-    if len(encoded(namespace)) > MAX_NAMESPACE:
+    longest = MAX_NAMESPACE if is_new else _LONGEST_STORED
+    if len(encoded(namespace)) > longest:
         raise TooLarge(field, len(encoded(namespace)), MAX_NAMESPACE, "bytes")
     return namespace
 

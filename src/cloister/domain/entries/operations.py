@@ -48,6 +48,15 @@ class DeleteEntry:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ExpectEntry:
+    """A condition of the batch: the entry has this value, as JSON text, or is missing if that is None. Else nothing is written."""
+
+    namespace: Namespace
+    key: str
+    value: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class SearchEntries:
     """`query` is embedded here; `vector` is the caller's own, and is compared with vectors that callers stored."""
 
@@ -75,7 +84,7 @@ class DeleteExpired:
 
 Read = GetEntry | SearchEntries | ListNamespaces
 Write = PutEntry | DeleteEntry | DeleteExpired
-Operation = Read | Write
+Operation = Read | Write | ExpectEntry
 
 
 def get_entry(namespace: Sequence[str], key: str, *, refresh: bool = True) -> GetEntry:
@@ -92,7 +101,7 @@ def put_entry(
     vectors: Sequence[Sequence[float]] | None = None,
 ) -> PutEntry:
     """`index` is a list of paths, False for none, and None for the whole value."""
-    labels = checked_namespace(namespace)
+    labels = checked_namespace(namespace, is_new=True)
     if labels[0] == RESERVED:
         raise InvalidRequest("namespace", f"must not begin with {RESERVED!r}.")
     if index is True:
@@ -110,6 +119,11 @@ def put_entry(
 
 def delete_entry(namespace: Sequence[str], key: str) -> DeleteEntry:
     return DeleteEntry(namespace=checked_namespace(namespace), key=checked_key(key))
+
+
+def expect_entry(namespace: Sequence[str], key: str, value: Mapping[str, Any] | None) -> ExpectEntry:
+    text = None if value is None else checked_value(value)
+    return ExpectEntry(namespace=checked_namespace(namespace), key=checked_key(key), value=text)
 
 
 def search_entries(

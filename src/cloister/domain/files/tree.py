@@ -6,6 +6,7 @@ A path inside is a tuple of names; the empty tuple is `/memories` itself. Direct
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from unicodedata import category
 
 from cloister.domain.errors import InvalidRequest
 
@@ -19,7 +20,11 @@ MAX_TREE = 4_000_000
 MAX_ENTRIES = 1_000
 """Files and directories of a tree."""
 MAX_PATH = 512
+_LONGEST_STORED_PATH = MAX_PATH + 64
+"""A tree of a deleted project may have got into a directory. Longer paths can be read, deleted and renamed, not made."""
 _MAX_NAME = 255
+# Control characters, and the separators of lines and paragraphs.
+_BREAKING = frozenset({"Cc", "Zl", "Zp"})
 
 
 class FileError(Exception):
@@ -118,6 +123,7 @@ class FileTree:
         moved = [(each, target + each[len(path) :]) for each in self._below(path)]
         for _, new in moved:
             checked_length(new)
+        checked_names(target)
         for old, new in moved:
             self._sizes[new] = self._sizes.pop(old)
             self.changes.append(Moved(old, new))
@@ -126,6 +132,9 @@ class FileTree:
         return sorted(each for each in self._sizes if each[: len(path)] == path)
 
     def _add(self, path: Path, size: int | None, text: str | None) -> None:
+        if path not in self._sizes:
+            checked_length(path)
+            checked_names(path)
         if path not in self._sizes and len(self._sizes) > MAX_ENTRIES:
             raise FileError(f"There are {MAX_ENTRIES:,} files and directories already: delete some first.")
         self._sizes[path] = size
@@ -147,15 +156,21 @@ def parse_path(given: str) -> Path:
     if names[:1] != ["memories"]:
         raise FileError(f"Path {given} would escape /memories directory")
     path = tuple(names[1:])
-    checked_length(path)
+    checked_length(path, _LONGEST_STORED_PATH)
     if any("\x00" in name or not _is_unicode(name) for name in path):
         raise FileError("A path must not contain NUL characters or parts of characters.")
     return path
 
 
-def checked_length(path: Path) -> None:
-    if len("/".join(path)) > MAX_PATH or any(len(name.encode(errors="replace")) > _MAX_NAME for name in path):
+def checked_length(path: Path, longest: int = MAX_PATH) -> None:
+    if len("/".join(path)) > longest or any(len(name.encode(errors="replace")) > _MAX_NAME for name in path):
         raise FileError(f"A path must have at most {MAX_PATH} characters, and a name in it {_MAX_NAME} bytes.")
+
+
+def checked_names(path: Path) -> None:
+    """Refuse names that would look like other lines in a list of files. A file that has such a name already can be read."""
+    if any(category(character) in _BREAKING for name in path for character in name):
+        raise FileError("The name of a file must not contain line breaks or control characters.")
 
 
 def checked_text(text: str) -> None:

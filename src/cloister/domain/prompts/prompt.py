@@ -40,6 +40,29 @@ def system_part(template: str | None, context: Context) -> str:
     return _BLANK_LINES.sub("\n\n", filled).strip()
 
 
+def placeholders(template: str | None) -> tuple[str, ...]:
+    """The placeholders of a template, or of the default one, each once, in their order. Without any the model is given nothing that
+    is remembered."""
+    return tuple(dict.fromkeys(_PLACEHOLDER.findall(template or DEFAULT_TEMPLATE)))
+
+
+def given(template: str | None, context: Context) -> Context:
+    """What of a context a prompt with this template shows. The current conversation is sent in any case."""
+    named = placeholders(template)
+    derived = context.derived
+    return replace(
+        context,
+        relevant_history=context.relevant_history if _HISTORY in named else (),
+        derived=replace(
+            derived,
+            memories=derived.memories if _MEMORIES in named else (),
+            entities=derived.entities if _ENTITIES in named else (),
+            observations=derived.observations if _OBSERVATIONS in named else (),
+            profile=derived.profile if _PROFILE in named else (),
+        ),
+    )
+
+
 def prompt(template: str | None, context: Context, question: Message) -> list[ChatMessage]:
     """The messages for a model: the system prompt, the current conversation, and the question, even if the context omitted it."""
     system = system_part(template, context)
@@ -63,7 +86,7 @@ def _alternating(messages: Iterable[Message]) -> list[ChatMessage]:
     return [{"role": role, "content": content} for role, content in said]
 
 
-def _history(context: Context) -> str:
+def _history_block(context: Context) -> str:
     said = sorted(context.relevant_history, key=lambda item: item.message.created_at)
     named = context.names_speakers
     return context.quoted(
@@ -72,11 +95,11 @@ def _history(context: Context) -> str:
     )
 
 
-def _entities(context: Context) -> str:
+def _entity_block(context: Context) -> str:
     return context.quoted(context.entity_lines)
 
 
-def _observations(context: Context) -> str:
+def _observation_block(context: Context) -> str:
     named = context.names_speakers
     return context.quoted(
         f"{_day(stored.observation.said_at)}: {attributed(stored.observation.content, stored.user, named=named)}"
@@ -93,7 +116,7 @@ def wants_profile(template: str | None) -> bool:
     return template is not None and _PROFILE in template
 
 
-def _memories(context: Context) -> str:
+def _memory_block(context: Context) -> str:
     """The recalled memories, except those that the profile says already."""
     known = {memory for fact in context.derived.profile for memory in fact.memories}
     if not known:
@@ -102,12 +125,13 @@ def _memories(context: Context) -> str:
     return replace(context, derived=replace(context.derived, memories=others)).memory_context
 
 
-_PROFILE = "{PROFILE}"
+_MEMORIES, _PROFILE, _HISTORY = "{MEMORY.CONTEXT}", "{PROFILE}", "{RELEVANT.HISTORY}"
+_ENTITIES, _OBSERVATIONS = "{ENTITIES}", "{OBSERVATIONS}"
 _BLOCKS: Mapping[str, Callable[[Context], str]] = {
-    "{MEMORY.CONTEXT}": _memories,
+    _MEMORIES: _memory_block,
     _PROFILE: lambda context: context.profile_text,
-    "{RELEVANT.HISTORY}": _history,
-    "{ENTITIES}": _entities,
-    "{OBSERVATIONS}": _observations,
+    _HISTORY: _history_block,
+    _ENTITIES: _entity_block,
+    _OBSERVATIONS: _observation_block,
 }
 _PLACEHOLDER = linear("|".join(map(escaped, _BLOCKS)))

@@ -17,11 +17,16 @@ _SPOKEN = frozenset({"habit", "liking", "preference"})
 """Subjects that consist of the words of the fact: "habit:drink wine" finds "The user is sober now." by what it made untrue."""
 
 
+def subject_name(subject: str) -> str:
+    """The name of a subject, without the speaker before it and the value after it."""
+    return subject.rsplit(": ", 1)[-1].split(":", 1)[0]
+
+
 def searchable_text(content: str, subject: str | None) -> str:
     """The text of a memory as it is indexed. A subject may have the speaker's name before it, and a value after it."""
     if subject is None:
         return content
-    named = subject.rsplit(": ", 1)[-1].split(":", 1)[0]
+    named = subject_name(subject)
     words = _WORDS.get(named)
     if words is None and named in _SPOKEN:
         words = subject.rsplit(": ", 1)[-1].replace(":", ": ", 1)

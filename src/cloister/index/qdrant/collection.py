@@ -43,6 +43,19 @@ class QdrantCollection:
             gone = models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
             self._delete(models.FilterSelector(filter=models.Filter(must=[gone])))
 
+    def count(self, points: Sequence[int]) -> int:
+        """How many of these points there are."""
+        with reaching_qdrant():
+            return len(self._client.retrieve(self.name, list(points), with_payload=False)) if points else 0
+
+    def count_where(self, key: str, values: Sequence[int]) -> int:
+        """How many points have one of these values."""
+        if not values:
+            return 0
+        wanted = models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
+        with reaching_qdrant():
+            return self._client.count(self.name, count_filter=models.Filter(must=[wanted]), exact=True).count
+
     def query(self, requests: Sequence[models.QueryRequest]) -> list[list[Hit]]:
         with reaching_qdrant():
             answers = self._client.query_batch_points(self.name, requests)

@@ -102,6 +102,13 @@ class QdrantIndex:
     def forget_entities(self, entities: Sequence[int]) -> None:
         self._entities.forget(entities)
 
+    def count(self, sessions: Sequence[int], messages: Sequence[int], entities: Sequence[int]) -> int:
+        return (
+            self._episodes.count_where(layout.SESSION, sessions)
+            + self._episodes.count(messages)
+            + self._entities.count(entities)
+        )
+
     def close(self) -> None:
         self._client.close()
 

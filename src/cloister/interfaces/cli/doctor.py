@@ -6,17 +6,19 @@ import stat
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from cloister.domain.errors import CloisterError, Forbidden
+from cloister.domain.errors import CloisterError, Forbidden, InvalidRequest
+from cloister.domain.maintenance.damage import RowCheck
 from cloister.interfaces.cli.maintenance import index_counts
 from cloister.interfaces.cli.options import Data, Json, Key
-from cloister.interfaces.cli.terminal import answer, counted, harmless
+from cloister.interfaces.cli.terminal import answer, counted, harmless, progress_bar
+from cloister.interfaces.cli.upkeep.progress import StepBar
 from cloister.interfaces.python.library import Cloister
 from cloister.services.health import HealthReport
 from cloister.settings import Remote, Settings, read_remote, read_settings
@@ -25,6 +27,7 @@ State = Literal["ok", "warn", "bad"]
 _STYLES: dict[State, str] = {"ok": "green", "warn": "yellow", "bad": "bold red"}
 _SCARCE = 200_000_000
 _TOO_LONG_SECONDS = 600
+_MOST_ROWS_SHOWN = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +40,39 @@ class Check:
     advice: str = ""
 
 
-def doctor(data: Data = None, key: Key = None, json: Json = False) -> None:
+def doctor(
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Rebuild first what another version of Cloister indexed, as a server would.")
+    ] = False,
+    set_aside: Annotated[
+        Path | None,
+        typer.Option(
+            "--set-aside",
+            metavar="FILE",
+            help="Copy damaged rows to this new file, and take them out, so that the rest can be read.",
+        ),
+    ] = None,
+    data: Data = None,
+    key: Key = None,
+    json: Json = False,
+) -> None:
     """Check the installation, and say what to do about problems.
 
-    It checks the data, the schema, the index and the embedder; of a server, whether it is ready and accepts the key. The exit
-    code is 1 if a check is bad.
+    It checks the data, the schema, every row that has text, the index and the embedder; of a server, whether it is ready and
+    accepts the key. The exit code is 1 if a check is bad.
     """
     remote = read_remote(data, key)
-    checks = list(_examine(read_settings(data)) if remote is None else _server(remote))
+    if remote is not None and set_aside is not None:
+        raise Forbidden("Rows are set aside where the database is: run it on the server.")
+    if fix:
+        if remote is not None:
+            raise InvalidRequest(
+                "--fix", "is done on the machine of the server, with --data DIRECTORY or a database URL."
+            )
+        with Cloister(data) as memory, progress_bar("rebuilding") as bar:
+            task = bar.add_task("", total=None)
+            memory.reindex(progress=lambda done, total: bar.update(task, completed=done, total=total))
+    checks = list(_examine(read_settings(data), set_aside) if remote is None else _server(remote))
     bad = any(check.state == "bad" for check in checks)
     answer({"ok": not bad, "checks": [asdict(check) for check in checks]}, json, _drawn(checks))
     if bad:
@@ -65,7 +93,7 @@ def _obstacle(directory: Path) -> str | None:
     return None
 
 
-def _examine(settings: Settings) -> Iterator[Check]:
+def _examine(settings: Settings, set_aside: Path | None) -> Iterator[Check]:
     directory = None if settings.postgres else Path(settings.data).expanduser()
     if directory is None:
         url = urlsplit(settings.data)
@@ -82,10 +110,13 @@ def _examine(settings: Settings) -> Iterator[Check]:
     try:
         with Cloister(settings.data) as memory:
             health = memory.health()
+            with StepBar() as bar:
+                rows = memory.check_rows(set_aside=set_aside, progress=bar.show)
     except CloisterError as error:
         yield Check("bad", "database", str(error))
         return
     yield from _database(health)
+    yield from _rows(rows)
     yield from _index(health)
     yield from _additional_embedder(health)
     yield from _extraction(health)
@@ -145,15 +176,37 @@ def _database(health: HealthReport) -> Iterator[Check]:
     yield Check("ok", "stored", ", ".join(counts))
 
 
+def _rows(found: RowCheck) -> Iterator[Check]:
+    for problem in found.unreadable:
+        yield Check("bad", "rows", problem, "Keep a copy of the data, and restore a backup: cloister restore")
+    for row in found.damaged[:_MOST_ROWS_SHOWN]:
+        where = f"of the session {row.session_id!r}, " if row.session_id is not None else ""
+        finding = f"{row.table} {row.id} {where}tenant {row.tenant_id}, is not what was stored"
+        if row.set_aside:
+            yield Check("warn", "rows", f"{finding}; it was set aside.", f"What is left of it is in {found.file}.")
+        else:
+            advice = "Restore a backup, or take it out so that the rest can be read: cloister doctor --set-aside FILE"
+            yield Check("bad", "rows", f"{finding}.", advice)
+    if len(found.damaged) > _MOST_ROWS_SHOWN:
+        yield Check("bad", "rows", f"{len(found.damaged):,} rows are damaged in all; the first are shown.")
+    if not (found.unreadable or found.damaged):
+        yield Check("ok", "rows", f"{found.rows:,} read, all as they were stored")
+    if found.unchecked:
+        finding = f"{counted(found.unchecked, 'row')} without a checksum yet"
+        yield Check("ok", "checksums", f"{finding}: `cloister serve` and `cloister worker` compute them")
+
+
 def _index(health: HealthReport) -> Iterator[Check]:
     yield Check("ok", "embedder", health.embedder)
     waiting = f"{health.waiting:,} messages, memories or entities" if health.waiting else "nothing"
-    for name, number, finding in (
-        ("waiting", health.waiting, f"{waiting} not indexed yet"),
-        ("stale", health.stale.total, f"{index_counts(health.stale)} indexed by another embedder or tokeniser"),
+    rebuilt = "`cloister serve` and `cloister worker` rebuild it by themselves; or run: cloister doctor --fix"
+    stale = f"{index_counts(health.stale)} indexed by another embedder or tokeniser"
+    for name, number, finding, advice in (
+        ("waiting", health.waiting, f"{waiting} not indexed yet", "Run: cloister reindex"),
+        ("stale", health.stale.total, stale, rebuilt),
     ):
         if number:
-            yield Check("warn", name, finding, "Run: cloister reindex")
+            yield Check("warn", name, finding, advice)
         else:
             yield Check("ok", name, finding)
 

@@ -7,9 +7,20 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
+from cloister.interfaces.cli.certificates.sentences import answer_dry_run, checks_made
 from cloister.interfaces.cli.listing import answer_list, listed
-from cloister.interfaces.cli.options import After, All, Limit, ProjectArgument, User, Yes, after_item, with_library
-from cloister.interfaces.cli.project_names import ProjectNames, project_id_of
+from cloister.interfaces.cli.options import (
+    After,
+    All,
+    DryRun,
+    Limit,
+    ProjectArgument,
+    User,
+    Yes,
+    after_item,
+    with_library,
+)
+from cloister.interfaces.cli.organisation.project_names import ProjectNames, project_id_of
 from cloister.interfaces.cli.terminal import answer, confirm, minute, quotation, table
 from cloister.interfaces.python.derived_shapes import EntityDetail, EntityMention
 from cloister.interfaces.python.library import Cloister
@@ -89,11 +100,16 @@ def update_entity(
 
 @app.command("delete")
 @with_library
-def delete_entity(memory: Cloister, json: bool, entity_id: EntityArgument, yes: Yes = False) -> None:
+def delete_entity(
+    memory: Cloister, json: bool, entity_id: EntityArgument, dry_run: DryRun = False, yes: Yes = False
+) -> None:
     """Delete an entity. The messages that mention it stay; `entities restore` brings it back within a day."""
+    if dry_run:
+        answer_dry_run(memory.delete_entity(entity_id, dry_run=True), json)
+        return
     confirm(f"Delete the entity {entity_id!r}?", yes)
-    memory.delete_entity(entity_id)
-    answer({"entities": 1}, json, f"Deleted {entity_id}.")
+    gone = memory.delete_entity(entity_id)
+    answer({"entities": 1, **as_json(gone)}, json, f"Deleted {entity_id}.", *checks_made(gone.certificate))
 
 
 @app.command("merge")

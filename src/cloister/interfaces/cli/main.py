@@ -10,19 +10,25 @@ import typer
 from typer.core import TyperGroup
 
 from cloister.domain.errors import CloisterError, InvalidRequest, TooLarge
-from cloister.interfaces.cli import entities, keys, maintenance, memories, projects, sessions, tenants, users
+from cloister.interfaces.cli import entities, maintenance, memories, sessions
 from cloister.interfaces.cli.archives.commands import export_archive, import_archive
+from cloister.interfaces.cli.audit.command import audit
 from cloister.interfaces.cli.console import console
 from cloister.interfaces.cli.demo import demo
 from cloister.interfaces.cli.doctor import doctor
 from cloister.interfaces.cli.extract import extract, observations
 from cloister.interfaces.cli.forget import forget
 from cloister.interfaces.cli.options import Data, Json, Key, Tenant, spelled, wants_json
+from cloister.interfaces.cli.organisation import keys, projects, tenants, users
+from cloister.interfaces.cli.organisation.usage import usage
 from cloister.interfaces.cli.recall import context, search
+from cloister.interfaces.cli.receipts import commands as receipts
+from cloister.interfaces.cli.receipts.commands import explain
 from cloister.interfaces.cli.record import record
 from cloister.interfaces.cli.serve import serve
 from cloister.interfaces.cli.terminal import complain
-from cloister.interfaces.cli.usage import usage
+from cloister.interfaces.cli.upkeep.backup import backup, restore
+from cloister.interfaces.cli.upkeep.vacuum import vacuum
 from cloister.interfaces.cli.worker import worker
 from cloister.interfaces.mcp.command import mcp
 from cloister.settings import VARIABLES
@@ -98,9 +104,11 @@ app.command()(record)
 app.command("remember", hidden=True)(record)
 app.command()(context)
 app.command()(search)
+app.command()(explain)
 app.command()(forget)
 app.command()(extract)
 app.command()(observations)
+app.add_typer(receipts.app, name="receipts")
 app.add_typer(memories.app, name="memories")
 app.add_typer(entities.app, name="entities")
 app.add_typer(sessions.app, name="sessions")
@@ -114,5 +122,8 @@ app.command()(usage)
 app.command()(maintenance.retention)
 app.command()(maintenance.reindex)
 app.command()(maintenance.migrate)
-app.command()(maintenance.backup)
+app.command()(backup)
+app.command()(restore)
+app.command()(vacuum)
+app.command()(audit)
 app.command()(doctor)

@@ -1,13 +1,12 @@
-"""`cloister retention`, `reindex`, `migrate` and `backup`: maintenance of the database and the index."""
+"""`cloister retention`, `reindex` and `migrate`: maintenance of the database and the index."""
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from cloister.interfaces.cli.options import Data, DryRun, Json, Key, KeyProject, Yes, with_library
-from cloister.interfaces.cli.project_names import project_id_of
+from cloister.interfaces.cli.organisation.project_names import project_id_of
 from cloister.interfaces.cli.terminal import answer, confirm, counted, progress_bar
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.shapes import as_json
@@ -44,7 +43,9 @@ def retention(
     if dry_run:
         answer(as_json(preview), json, f"Too old: {_old_counts(preview)}. Nothing was changed.")
         return
-    confirm(f"Forget {_old_counts(preview)} for good?", yes or not (preview.messages or preview.memories))
+    confirm(
+        f"Forget {_old_counts(preview)} for good?", yes or not (preview.messages or preview.memories or preview.files)
+    )
     if days is None:
         done = memory.apply_retention(project_id)
         more = "" if done.complete else " There is more: run it again."
@@ -63,6 +64,7 @@ def _old_counts(found: Retention) -> str:
     numbers = (
         (found.memories, "memory", "memories"),
         (found.observations, "note", "notes"),
+        (found.files, "file", "files"),
     )
     parts = [counted(found.messages, "message"), *(counted(*each) for each in numbers if each[0])]
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
@@ -94,18 +96,3 @@ def migrate(data: Data = None, key: Key = None, json: Json = False) -> None:
     with Cloister(data, key=key) as memory:
         version = memory.schema_version()
     answer({"schema_version": version}, json, f"The schema is up to date, at version {version}.")
-
-
-def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A new file; an existing one is never overwritten.")],
-    data: Data = None,
-    key: Key = None,
-    json: Json = False,
-) -> None:
-    """Write a copy of an embedded database.
-
-    The copy is consistent, while others go on reading and writing.
-    """
-    with Cloister(data, key=key) as memory:
-        memory.backup(file)
-    answer({"file": str(file)}, json, f"Wrote {file}. To use it: put it into an empty directory as cloister.db.")

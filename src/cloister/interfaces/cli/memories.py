@@ -9,9 +9,11 @@ from rich.console import RenderableType
 
 from cloister.domain.memory import MEMORY_STATUSES, MemoryStatus
 from cloister.interfaces.cli import corrections
+from cloister.interfaces.cli.certificates.sentences import answer_dry_run, checks_made
 from cloister.interfaces.cli.listing import answer_list, listed
 from cloister.interfaces.cli.options import (
     All,
+    DryRun,
     Filter,
     Limit,
     Project,
@@ -22,7 +24,7 @@ from cloister.interfaces.cli.options import (
     filter_option,
     with_library,
 )
-from cloister.interfaces.cli.project_names import chosen_project
+from cloister.interfaces.cli.organisation.project_names import chosen_project
 from cloister.interfaces.cli.terminal import answer, confirm, counted, minute, quotation
 from cloister.interfaces.python.derived_shapes import Memory
 from cloister.interfaces.python.library import Cloister
@@ -114,12 +116,16 @@ def forget_memory(
     memory: Cloister,
     json: bool,
     memory_id: Annotated[str, typer.Argument(metavar="ID", help="The memory's id (mem_…).")],
+    dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
     """Forget one memory for good. What it came from stays."""
+    if dry_run:
+        answer_dry_run(memory.forget_memory(memory_id, dry_run=True), json)
+        return
     confirm(f"Forget the memory {memory_id!r} for good?", yes)
-    memory.forget_memory(memory_id)
-    answer({"memories": 1}, json, f"Forgot {memory_id}.")
+    gone = memory.forget_memory(memory_id)
+    answer({"memories": 1, **as_json(gone)}, json, f"Forgot {memory_id}.", *checks_made(gone.certificate))
 
 
 def _quoted(memory: Memory) -> RenderableType:

@@ -19,7 +19,7 @@ from cloister.interfaces.cli.options import (
     filter_option,
     with_library,
 )
-from cloister.interfaces.cli.project_names import ProjectNames, chosen_project
+from cloister.interfaces.cli.organisation.project_names import ProjectNames, chosen_project
 from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark, speaker
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.shapes import Context, ContextItem, Hit, as_json

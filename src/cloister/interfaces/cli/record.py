@@ -10,7 +10,7 @@ from cloister.domain.conversation import ROLES, Role
 from cloister.domain.errors import Conflict, NotFound
 from cloister.domain.identifiers import NO_PROJECT
 from cloister.interfaces.cli.options import Data, Json, Key, Project, SessionArgument, Tenant, User
-from cloister.interfaces.cli.project_names import ProjectNames, chosen_project
+from cloister.interfaces.cli.organisation.project_names import ProjectNames, chosen_project
 from cloister.interfaces.cli.terminal import answer
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.shapes import Session, as_json

@@ -15,6 +15,10 @@ def serve(
     port: Annotated[
         int | None, typer.Option("--port", metavar="PORT", min=0, max=65_535, help=named("CLOISTER_PORT"))
     ] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option("--processes", metavar="N", min=1, max=64, help=named("CLOISTER_PROCESSES")),
+    ] = None,
     no_worker: Annotated[
         bool,
         typer.Option(
@@ -40,6 +44,7 @@ def serve(
         settings,
         host=settings.host if host is None else host,
         port=settings.port if port is None else port,
+        processes=settings.processes if processes is None else processes,
         worker=settings.worker and not no_worker,
     )
 

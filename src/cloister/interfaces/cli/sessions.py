@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from cloister.interfaces.cli.certificates.sentences import checks_made
 from cloister.interfaces.cli.forget import gone_counts
 from cloister.interfaces.cli.listing import answer_list, listed, remark_more
 from cloister.interfaces.cli.options import (
@@ -22,7 +23,7 @@ from cloister.interfaces.cli.options import (
     filter_option,
     with_library,
 )
-from cloister.interfaces.cli.project_names import ProjectNames, chosen_project
+from cloister.interfaces.cli.organisation.project_names import ProjectNames, chosen_project
 from cloister.interfaces.cli.terminal import answer, confirm, counted, details, minute, quotation, speaker, table
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.preview_shapes import MovePreview
@@ -164,12 +165,19 @@ def rename_session(
 
 @app.command("clear")
 @with_library
-def clear_session(memory: Cloister, json: bool, session_id: SessionArgument, yes: Yes = False) -> None:
+def clear_session(
+    memory: Cloister, json: bool, session_id: SessionArgument, dry_run: DryRun = False, yes: Yes = False
+) -> None:
     """Delete the messages of a session; the session stays."""
+    if dry_run:
+        gone = memory.clear_session(session_id, dry_run=True)
+        answer(as_json(gone), json, f"{session_id!r} has {gone_counts(gone)}. Nothing was changed.")
+        return
     messages = counted(memory.session(session_id).message_count, "message")
     confirm(f"Forget the {messages} of {session_id!r} for good?", yes)
     gone = memory.clear_session(session_id)
-    answer(as_json(gone), json, f"Forgot {gone_counts(gone)}; {session_id!r} is empty.")
+    sentence = f"Forgot {gone_counts(gone)}; {session_id!r} is empty."
+    answer(as_json(gone), json, sentence, *checks_made(gone.certificate))
 
 
 def _moving_along(preview: MovePreview) -> str:
@@ -179,7 +187,8 @@ def _moving_along(preview: MovePreview) -> str:
         counted(preview.observations, "observation"),
     )
     replies = counted(preview.replies_given_recalled_text, "reply", "replies")
-    return f"{parts[0]}, {parts[1]} and {parts[2]} would move along; {replies} had been given text of where it is now"
+    others = "" if preview.sessions is None else f"; {counted(preview.sessions, 'other session')} would recall it"
+    return f"{parts[0]}, {parts[1]} and {parts[2]} would move along; {replies} had been given text of where it is now{others}"
 
 
 def _described(session: Session, names: ProjectNames) -> Table:

@@ -112,7 +112,9 @@ def _summary(done: WorkerCounts, let_go: int) -> str:
     if done.embedded:
         sentences.append(f"Embedded {counted(done.embedded, 'message')}.")
     if done.forgotten:
-        sentences.append(f"Forgot {counted(done.forgotten, 'old message or memory', 'old messages and memories')}.")
+        sentences.append(
+            f"Forgot {counted(done.forgotten, 'old message, memory or file', 'old messages, memories and files')}."
+        )
     if done.indexed:
         sentences.append(f"Indexed {counted(done.indexed, 'text')}.")
     return " ".join(sentences)

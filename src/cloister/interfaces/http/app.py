@@ -6,29 +6,35 @@ from importlib.metadata import version
 
 import anyio.to_thread
 from fastapi import FastAPI
+from fastapi.telemetry import TelemetryConfig
 from starlette.exceptions import HTTPException
 
 from cloister.bootstrap import Services
 from cloister.interfaces.http import health
 from cloister.interfaces.http.anthropic import files
+from cloister.interfaces.http.anthropic import models as anthropic_models
 from cloister.interfaces.http.anthropic import routes as anthropic
 from cloister.interfaces.http.archive import routes as archive
+from cloister.interfaces.http.audit import routes as audit
 from cloister.interfaces.http.chat import routes as chat
+from cloister.interfaces.http.chat.relay import PeerRelay
 from cloister.interfaces.http.chat.running_turns import RunningTurns
 from cloister.interfaces.http.console import sign_in
 from cloister.interfaces.http.console.pages import ConsolePages
-from cloister.interfaces.http.console.sign_ins import SignIns
 from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck
 from cloister.interfaces.http.dispatch.callers import Gate
 from cloister.interfaces.http.dispatch.limits import ConcurrencyLimit, RateLimit
 from cloister.interfaces.http.dispatch.router import finder
 from cloister.interfaces.http.dispatch.routes import THREADS, Executors
+from cloister.interfaces.http.dispatch.shared_buckets import SharedBuckets
 from cloister.interfaces.http.events import routes as events
 from cloister.interfaces.http.events.subscribers import Subscribers
 from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.langgraph import entries
 from cloister.interfaces.http.langgraph import routes as langgraph
 from cloister.interfaces.http.mcp import routes as mcp
+from cloister.interfaces.http.mem0 import entities as mem0_entities
+from cloister.interfaces.http.mem0 import routes as mem0
 from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.middleware import RequestMiddleware
 from cloister.interfaces.http.openai import conversations, responses
@@ -36,6 +42,7 @@ from cloister.interfaces.http.openai import models as openai_models
 from cloister.interfaces.http.openai import routes as openai_chat
 from cloister.interfaces.http.openai.errors import on_http_error
 from cloister.interfaces.http.openapi.document import DescribedApp
+from cloister.interfaces.http.receipts import routes as receipts
 from cloister.interfaces.http.resources import (
     corrections,
     entities,
@@ -48,6 +55,16 @@ from cloister.interfaces.http.resources import (
     sessions,
     tenants,
 )
+from cloister.services.processes import Process
+
+# FastAPI's own telemetry would send paths, queries and texts of errors to any provider of the process: they contain external ids.
+_NO_TELEMETRY: TelemetryConfig = {
+    "tracing": False,
+    "metrics": False,
+    "logs": False,
+    "operation_spans": False,
+    "auto_configure": False,
+}
 
 
 def create_app(
@@ -57,11 +74,13 @@ def create_app(
     requests_per_second: int = 0,
     requests_at_once: int = 0,
     hosts: AllowedHosts | None = None,
-    sign_ins: SignIns | None = None,
     mcp_issuer: str | None = None,
+    process: Process | None = None,
+    shared_buckets: SharedBuckets | None = None,
     at_end: Callable[[], object] = lambda: None,
 ) -> FastAPI:
-    """The app over open services; `at_end` is called after its last request. Without `hosts` only loopback names are allowed."""
+    """The app over open services; `at_end` is called after its last request. With `process` it asks other processes of the database
+    about turns that it does not have. Without `hosts` only loopback names are allowed."""
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
@@ -87,24 +106,38 @@ def create_app(
         lifespan=lifespan,
         redirect_slashes=False,
         openapi_url=None,
+        telemetry=_NO_TELEMETRY,
     )
     metrics = Metrics(services)
     app.state.metrics = metrics
     app.state.executors = None
     app.state.mcp_issuer = mcp_issuer
+    app.state.relay = None if process is None else PeerRelay(services.processes, process)
     app.state.hosts = hosts or AllowedHosts()
     subscribers = app.state.subscribers = Subscribers(services)
     access_recheck = app.state.access_recheck = AccessRecheck(services)
     app.state.gate = Gate(
         services=services,
-        rate_limit=RateLimit(requests_per_second),
+        rate_limit=RateLimit(requests_per_second, shared=shared_buckets),
         concurrency_limit=ConcurrencyLimit(requests_at_once),
-        sign_ins=sign_ins or SignIns(),
         operator_key=operator_key,
     )
-    fronts = (openai_chat, openai_models, responses, conversations, anthropic, mcp, langgraph, entries)
+    fronts = (
+        openai_chat,
+        openai_models,
+        responses,
+        conversations,
+        anthropic,
+        anthropic_models,
+        mcp,
+        langgraph,
+        entries,
+        mem0,
+        mem0_entities,
+    )
     parts = (
         recall,
+        receipts,
         sessions,
         items,
         files,
@@ -119,6 +152,7 @@ def create_app(
         profiles,
         erasure,
         archive,
+        audit,
         health,
         sign_in,
     )
@@ -126,6 +160,7 @@ def create_app(
         # Not by `include_router`, which nests routers and searches all of them at every request.
         app.router.routes.extend(part.router.routes)
     app.router.routes.extend(archive.import_router.routes)
+    app.router.routes.extend(mem0.ping_router.routes)
     if mcp_issuer is not None:
         from cloister.interfaces.http.mcp import oauth
 
@@ -137,5 +172,6 @@ def create_app(
         metrics=metrics,
         find=lambda scope: find(scope) or find_page(scope),
         hosts=app.state.hosts,
+        tracer=services.tracer,
     )
     return app

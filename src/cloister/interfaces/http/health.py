@@ -7,13 +7,14 @@ from pydantic import BaseModel
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from cloister.domain.errors import CloisterError
+from cloister.interfaces.http.chat.relay import CHALLENGE, PeerRelay
 from cloister.interfaces.http.dispatch.callers import AllServices, needs
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.openapi.document import DescribedApp
 from cloister.interfaces.http.openapi.page import POLICY
-from cloister.interfaces.http.problems import problem
-from cloister.interfaces.http.resources.answers import answer
+from cloister.interfaces.http.problems import problem, sentence_of
+from cloister.interfaces.http.resources.answers import OnlyIfStale, answer
 
 router = APIRouter(route_class=GuardedRoute, tags=["Operation"])
 
@@ -23,29 +24,39 @@ class Alive(BaseModel):
 
 
 class Ready(BaseModel):
-    """`waiting` is how many messages are not indexed yet."""
+    """`waiting` is how many messages are not indexed yet; `stale` how many messages, memories and entities another version of
+    Cloister indexed, which this one is rebuilding. It is left out where there are none."""
 
     status: Literal["ready"]
     schema_version: int
     waiting: int
+    stale: OnlyIfStale = None
 
 
 @router.get("/livez", response_model=Alive, summary="Alive")
 @needs("nothing")
-async def livez() -> Response:
+async def livez(request: Request) -> Response:
     """Liveness: the process answers requests."""
-    return answer(Alive(status="alive"))
+    response = answer(Alive(status="alive"))
+    relay = cast(PeerRelay | None, request.app.state.relay)
+    if relay is not None:
+        response.headers.update(relay.proof(request.headers.get(CHALLENGE)))
+    return response
 
 
 @router.get("/readyz", response_model=Ready, summary="Ready")
 @needs("nothing")
 def readyz(services: AllServices) -> Response:
-    """Readiness: the database can be read, its schema is the one of this version, and the index can be searched."""
+    """Readiness: the database can be read, its schema is the one of this version, the index can be searched, and the last write
+    of this process succeeded. After a failed write it answers why until a write succeeds; the server tries one by itself."""
     try:
         version, waiting = services.health.schema_version(), services.queue.waiting()
+        stale = services.health.stale()
     except CloisterError:
         return problem("storage_unavailable", "Not ready: the database or the index cannot be used now.")
-    return answer(Ready(status="ready", schema_version=version, waiting=waiting))
+    if (failing := services.health.write_problem()) is not None:
+        return problem(failing.code, f"Not ready, because the last write failed. {sentence_of(failing)}")
+    return answer(Ready(status="ready", schema_version=version, waiting=waiting, stale=stale or None))
 
 
 @router.get("/metrics", response_class=PlainTextResponse)

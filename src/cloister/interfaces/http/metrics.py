@@ -49,13 +49,23 @@ class _ServiceMetrics(Collector):
 
     def collect(self) -> Iterator[Metric]:
         foreign = CounterMetricFamily(
-            "cloister_index_foreign_hits", "Hits of the index that storage did not find in the pool; never shown."
+            "cloister_index_foreign_hits",
+            "Hits of the index that storage did not find in the pool, or found damaged; never shown.",
         )
         foreign.add_metric([], self._services.recall.foreign_hits)
         yield foreign
         waiting = GaugeMetricFamily("cloister_index_waiting", "Messages that no index knows yet.")
         waiting.add_metric([], self._services.queue.waiting())
         yield waiting
+        stale = GaugeMetricFamily(
+            "cloister_index_stale",
+            "Messages, memories and entities that another version indexed, and this one not yet again.",
+        )
+        stale.add_metric([], self._services.health.stale())
+        yield stale
+        yield from self._writes()
+        if (size := self._services.health.log_bytes()) is not None:
+            yield GaugeMetricFamily("cloister_wal_bytes", "Size of the write-ahead log of SQLite.", value=size)
         yield from self._embedding()
         extractions = CounterMetricFamily(
             "cloister_extractions", "Extractions that ended in this process, by how they ended.", labels=["result"]
@@ -82,6 +92,19 @@ class _ServiceMetrics(Collector):
             gauge = GaugeMetricFamily(f"cloister_extraction_{name}", help_text)
             gauge.add_metric([], number)
             yield gauge
+
+    def _writes(self) -> Iterator[Metric]:
+        health = self._services.health
+        failing = GaugeMetricFamily(
+            "cloister_storage_writes_failing", "1 if the last write of this process failed because of the database."
+        )
+        failing.add_metric([], int(health.write_problem() is not None))
+        yield failing
+        failures = CounterMetricFamily(
+            "cloister_storage_write_failures", "Writes of this process that failed because of the database."
+        )
+        failures.add_metric([], health.write_failures)
+        yield failures
 
     def _embedding(self) -> Iterator[Metric]:
         """Of the additional embedder, if there is one."""

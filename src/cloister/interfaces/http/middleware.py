@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cloister.domain.patterns import anchored
+from cloister.domain.tracing.interface import Tracer
 from cloister.interfaces.http.anthropic.errors import REQUEST_ID, is_anthropic
 from cloister.interfaces.http.dispatch.callers import API_KEY
 from cloister.interfaces.http.dispatch.paths import as_routed
@@ -39,8 +40,14 @@ class RequestMiddleware:
     """The outermost layer of the app: every HTTP request and every answer goes through it."""
 
     def __init__(
-        self, app: ASGIApp, metrics: Metrics, find: Callable[[Scope], ASGIApp | None], hosts: AllowedHosts
+        self,
+        app: ASGIApp,
+        metrics: Metrics,
+        find: Callable[[Scope], ASGIApp | None],
+        hosts: AllowedHosts,
+        tracer: Tracer,
     ) -> None:
+        self._tracer = tracer
         self._app = app
         self._metrics = metrics
         self._find = find
@@ -52,7 +59,12 @@ class RequestMiddleware:
             return
         # A copy: the server logs its own scope, and cannot encode the stand-in for an encoded slash.
         scope = {**scope, "path": as_routed(scope["raw_path"])}
-        exchange = _Exchange(scope, receive, send)
+        with self._tracer.request(_known(scope["method"]), Headers(scope=scope)) as span:
+            status = await self._answer(scope, _Exchange(scope, receive, send))
+            span.result(_route(scope), status)
+
+    async def _answer(self, scope: Scope, exchange: "_Exchange") -> int:
+        """Answer the request, and return the status."""
         began = time.perf_counter()
         self._metrics.began()
         error: Exception | None = None
@@ -86,6 +98,7 @@ class RequestMiddleware:
             milliseconds=round(seconds * 1_000, 3),
             key_id=_state(scope).get("key_id"),
         )
+        return exchange.status
 
 
 class _Exchange:

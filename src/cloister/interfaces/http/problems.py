@@ -16,6 +16,7 @@ from cloister.domain.errors import (
     CloisterError,
     InvalidRequest,
     NotFound,
+    OutcomeUnknown,
     RateLimited,
     StorageError,
     TooLarge,
@@ -45,12 +46,15 @@ STATUS: Mapping[str, int] = {
     "quota_exceeded": 429,
     "rate_limited": 429,
     "internal_error": 500,
+    "damaged_row": 500,
     "model_unavailable": 503,
     "closed": 503,
     "storage_busy": 503,
     "storage_unavailable": 503,
     "storage_full": 507,
     "storage_read_only": 503,
+    "storage_missing": 503,
+    "outcome_unknown": 503,
     "storage_error": 500,
 }
 TITLES: Mapping[int, str] = {
@@ -134,8 +138,14 @@ def of_error(error: CloisterError, *, notes: bool = False) -> Response:
         return problem(error.code, str(error), headers={"WWW-Authenticate": "Bearer"})
     if error.code not in STATUS:
         return problem("internal_error", CRASH)
-    detail = str(type(error).__doc__) if isinstance(error, StorageError) else said
-    return problem(error.code, detail, about=_about(error))
+    detail = sentence_of(error) if isinstance(error, StorageError) else said
+    waits = {"Retry-After": str(error.retry_after)} if isinstance(error, OutcomeUnknown) else None
+    return problem(error.code, detail, about=_about(error), headers=waits)
+
+
+def sentence_of(error: CloisterError) -> str:
+    """What the class of an error says: for errors whose own text may name files and hosts."""
+    return " ".join(str(type(error).__doc__).split())
 
 
 def _about(error: CloisterError) -> tuple[str, str] | None:

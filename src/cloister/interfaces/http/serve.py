@@ -1,4 +1,4 @@
-"""`cloister serve`: one process that answers HTTP requests until it receives a stop signal."""
+"""`cloister serve`: one process, or several, that answer HTTP requests until a stop signal."""
 
 import errno
 import gc
@@ -6,22 +6,24 @@ import os
 import signal
 import socket
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 
 from cloister.bootstrap import Services, build_services, ensure_local_tenant
-from cloister.domain.errors import StorageUnavailable
+from cloister.domain.errors import CloisterError, StorageUnavailable
 from cloister.domain.timestamps import now
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.console.sign_in import link_path
-from cloister.interfaces.http.console.sign_ins import SignIns
+from cloister.interfaces.http.dispatch.shared_buckets import SharedBuckets
 from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.logs import log_to_stderr
 from cloister.interfaces.http.server import Server, raise_file_limit
+from cloister.interfaces.http.supervisor import Supervisor, end_with_supervisor, inherited, report_ready
 from cloister.interfaces.stop_signals import stop_signals
 from cloister.services.tenancy.api_keys import KeyFields
-from cloister.settings import Settings
+from cloister.settings import Settings, environment_of
 from cloister.worker import Worker
 
 LOCAL_KEY_FILE = "local.key"
@@ -44,39 +46,90 @@ class Announcement:
 def serve(settings: Settings, *, announce: Callable[[Announcement], None], shows_secrets: bool = True) -> None:
     """Serve until SIGINT or SIGTERM; then requests in progress are finished, and after them the worker of this process, if it has
     one. `announce` is called once, before the first request. If it cannot show secrets, no link is created, and a key only if
-    there is a directory to store it in."""
-    services = build_services(settings)
-    try:
+    there is a directory to store it in. With several processes, this one starts them, and serves nothing itself."""
+    shared = inherited()
+    if shared is not None:
+        end_with_supervisor()
+        with closing(build_services(settings)) as services:
+            own = _listen(settings.host, 0)
+            _serve(services, settings, [shared.listening, own], _address_for_peers(settings, own), shared.buckets)
+        return
+    with closing(build_services(settings)) as services:
         listening = _listen(settings.host, settings.port)
-        new_key = first_key(services, settings) if shows_secrets or not settings.postgres else None
-        sign_ins = SignIns()
-        link = _console_link(services, sign_ins) if shows_secrets else None
-        rest = _REST_OF_RULES if settings.model_url is None else 0.0
-        worker = Worker(services, threads=settings.worker_threads, rest=rest)
-        app = create_app(
-            services,
-            operator_key=settings.operator_key,
-            requests_per_second=settings.requests_per_second,
-            requests_at_once=settings.requests_at_once,
-            hosts=AllowedHosts(settings.host, settings.allowed_hosts),
-            sign_ins=sign_ins,
-            mcp_issuer=settings.mcp_issuer,
-            at_end=worker.stop,
-        )
-        log_to_stderr()
-        if settings.worker:
-            worker.start()
-        host, port = listening.getsockname()[:2]
-        address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
-        has_keys = bool(services.api_keys.page(ensure_local_tenant(services), limit=1))
-        console = None if link is None else address + link
-        announce(Announcement(address=address, key=new_key, console=console, has_keys=has_keys))
-        raise_file_limit()
-        _stop_quietly()
-        _collect_less()
-        Server(app, connections_per_peer=settings.connections_per_peer).run(sockets=[listening])
+        announcement = _announcement(services, settings, listening, shows_secrets=shows_secrets)
+        if settings.processes == 1:
+            announce(announcement)
+            _serve(services, settings, [listening], _address_for_peers(settings, listening))
+            return
+    log_to_stderr()
+    environment = environment_of(settings)
+    try:
+        Supervisor(listening, environment, settings.processes).run(lambda: announce(announcement))
+    except ChildProcessError as error:
+        raise StorageUnavailable(str(error)) from error
+
+
+def _serve(
+    services: Services,
+    settings: Settings,
+    sockets: list[socket.socket],
+    address: str,
+    buckets: SharedBuckets | None = None,
+) -> None:
+    """Serve in this process; with `buckets`, for a supervisor."""
+    rest = _REST_OF_RULES if settings.model_url is None else 0.0
+    worker = Worker(services, threads=settings.worker_threads, rest=rest)
+    process = services.processes.add(address)
+    app = create_app(
+        services,
+        operator_key=settings.operator_key,
+        requests_per_second=settings.requests_per_second,
+        requests_at_once=settings.requests_at_once,
+        hosts=AllowedHosts(settings.host, settings.allowed_hosts),
+        mcp_issuer=settings.mcp_issuer,
+        process=process,
+        shared_buckets=buckets,
+        at_end=worker.stop,
+    )
+    log_to_stderr()
+    if settings.worker:
+        worker.start()
+    raise_file_limit()
+    _stop_quietly()
+    _collect_less()
+    on_started = (lambda: None) if buckets is None else report_ready
+    try:
+        Server(app, connections_per_peer=settings.connections_per_peer, on_started=on_started).run(sockets=sockets)
     finally:
-        services.close()
+        with suppress(CloisterError):
+            services.processes.remove(process)
+
+
+def _announcement(
+    services: Services, settings: Settings, listening: socket.socket, *, shows_secrets: bool
+) -> Announcement:
+    new_key = first_key(services, settings) if shows_secrets or not settings.postgres else None
+    link = _console_link(services) if shows_secrets else None
+    address = _url(*listening.getsockname()[:2])
+    has_keys = bool(services.api_keys.page(ensure_local_tenant(services), limit=1))
+    return Announcement(
+        address=address, key=new_key, console=None if link is None else address + link, has_keys=has_keys
+    )
+
+
+def _address_for_peers(settings: Settings, listening: socket.socket) -> str:
+    """Where other processes of the database reach this one. A server that listens on all addresses of its machine is reached by
+    the machine's name, or by its loopback address if the database is a directory, which has no other machine."""
+    host, port = listening.getsockname()[:2]
+    if settings.peer_host is not None:
+        return _url(settings.peer_host, port)
+    if ip_address(host).is_unspecified:
+        host = socket.gethostname() if settings.postgres else "127.0.0.1" if "." in host else "::1"
+    return _url(host, port)
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def _collect_less() -> None:
@@ -106,11 +159,11 @@ def first_key(services: Services, settings: Settings) -> str | None:
     return created.text
 
 
-def _console_link(services: Services, sign_ins: SignIns) -> str | None:
+def _console_link(services: Services) -> str | None:
     """A sign-in link for the oldest unconfined admin key of the local tenant. Who can start the server can read its data anyway."""
     for key in services.api_keys.page(ensure_local_tenant(services), limit=_MOST_KEYS_LOOKED_AT):
         if "admin" in key.permissions and key.project is None and key.is_valid(now()):
-            return link_path(sign_ins.new_code(key))
+            return link_path(services.sign_ins.new_code(key))
     return None
 
 

@@ -5,7 +5,7 @@ import resource
 import signal
 import socket
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, cast
@@ -24,9 +24,12 @@ _FEWEST_CONNECTIONS = 64
 
 
 class Server(uvicorn.Server):
-    """Uvicorn with the limits of `connections.py`. `connections_per_peer` is how many one address may have open; 0 for no limit."""
+    """Uvicorn with the limits of `connections.py`. `connections_per_peer` is how many one address may have open; 0 for no limit.
+    `on_started` is called when requests are answered."""
 
-    def __init__(self, app: FastAPI, *, connections_per_peer: int = 0) -> None:
+    def __init__(
+        self, app: FastAPI, *, connections_per_peer: int = 0, on_started: Callable[[], None] = lambda: None
+    ) -> None:
         peers = Peers(each=connections_per_peer, all=_most_connections())
         protocol = cast(type[asyncio.Protocol], partial(LimitedProtocol, peers=peers))
         config = uvicorn.Config(
@@ -41,6 +44,7 @@ class Server(uvicorn.Server):
             timeout_graceful_shutdown=_GRACE_SECONDS,
         )
         super().__init__(config)
+        self._on_started = on_started
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -49,6 +53,11 @@ class Server(uvicorn.Server):
             if signal.SIGINT not in stopping and threading.current_thread() is threading.main_thread():
                 signal.signal(signal.SIGINT, signal.SIG_IGN)
             yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._on_started()
 
     async def on_tick(self, counter: int) -> bool:
         if counter % _TICKS_OF_A_SECOND == 0:

@@ -8,7 +8,7 @@ from cloister.bootstrap import build_services, open_tenant
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import NO_PROJECT, parse_project_id
 from cloister.interfaces.cli.options import Data, Json, Key, KeyProject, Tenant, User
-from cloister.interfaces.cli.project_names import project_id_of
+from cloister.interfaces.cli.organisation.project_names import project_id_of
 from cloister.interfaces.mcp.extra import HOW_TO_INSTALL, is_installed
 from cloister.interfaces.python.library import Cloister
 from cloister.settings import Remote, read_remote, read_settings

@@ -183,7 +183,8 @@ class _Handlers:
 
 def error_text(error: CloisterError) -> str:
     """An error as a model reads it. The text of a storage error stays in the log, since it may name files and hosts."""
-    return f"{error.code}: {type(error).__doc__ if isinstance(error, StorageError) else error}"
+    said = " ".join(str(type(error).__doc__).split()) if isinstance(error, StorageError) else str(error)
+    return f"{error.code}: {said}"
 
 
 def protocol_error(error: CloisterError) -> MCPError:

@@ -4,12 +4,13 @@ import json
 import secrets
 import ssl
 import threading
+import time
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 import httpx2
 
-from cloister.domain.errors import Closed, InvalidRequest, ServerError, Unauthenticated
+from cloister.domain.errors import Closed, InvalidRequest, OutcomeUnknown, ServerError, Unauthenticated
 from cloister.interfaces.python.answers import Answer
 from cloister.interfaces.python.errors import Problem, error_of
 from cloister.settings import Remote
@@ -57,8 +58,8 @@ class Connection:
         return self._ask("POST", path, body=body, reading=True)
 
     def create(self, path: str, body: Mapping[str, object], idempotency_key: str | None = None) -> Answer:
-        """Write with an idempotency key, a random one where none is given. When the connection breaks, the request is sent once
-        more, and the server does not do it twice."""
+        """Write with an idempotency key, a random one where none is given. When the connection breaks, or the server answers that
+        it does not know whether it was stored, the request is sent once more, and the server does not do it twice."""
         key = secrets.token_hex(16) if idempotency_key is None else idempotency_key
         return self._ask("POST", path, body=body, headers={"Idempotency-Key": key})
 
@@ -143,8 +144,13 @@ class Connection:
                 self._change.notify_all()
 
     def _send(self, request: httpx2.Request, *, again: bool) -> httpx2.Response:
+        """Send, and with `again` once more if the connection breaks, or if the server does not know whether it did what was
+        asked."""
         try:
-            return self._client.send(request)
+            response = self._client.send(request)
+            if not again or not _is_unknown(response):
+                return response
+            time.sleep(OutcomeUnknown.retry_after)
         except _BROKEN:
             if not again:
                 raise
@@ -191,6 +197,10 @@ class Connection:
             f"The Cloister at {self._address} answered {response.status_code}: {problem.detail}"
             + (f" X-Request-ID: {noted}." if noted and response.is_server_error else "")
         )
+
+
+def _is_unknown(response: httpx2.Response) -> bool:
+    return response.status_code == 503 and f'"{OutcomeUnknown.code}"'.encode() in response.content
 
 
 def _chunks(lines: Iterable[bytes]) -> Iterator[bytes]:

@@ -24,6 +24,7 @@ KINDS: Mapping[str, str] = {
     "model": "model",
     "observation": "observation",
     "project": "project",
+    "receipt": "receipt",
     "resource": "resource",
     "result": "result",
     "response": "response",

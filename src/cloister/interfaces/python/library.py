@@ -32,6 +32,7 @@ from cloister.interfaces.python.arguments import (
 from cloister.interfaces.python.backends.embedded import EmbeddedBackend
 from cloister.interfaces.python.backends.interface import Backend, ContextQuery, SearchQuery
 from cloister.interfaces.python.backends.remote import RemoteBackend
+from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.derived_shapes import Extraction, Observation
 from cloister.interfaces.python.entities.methods import EntityMethods
 from cloister.interfaces.python.entries.methods import EntryMethods
@@ -41,14 +42,23 @@ from cloister.interfaces.python.memory_methods import MemoryMethods
 from cloister.interfaces.python.organisation import OrganisationMethods
 from cloister.interfaces.python.pages import Page
 from cloister.interfaces.python.preview_shapes import MovePreview
-from cloister.interfaces.python.shapes import Context, Episode, Forgotten, Hit, Message, Session
+from cloister.interfaces.python.receipts.hits import Hits
+from cloister.interfaces.python.receipts.methods import ReceiptMethods
+from cloister.interfaces.python.shapes import Context, Episode, Forgotten, Message, Session
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.recall.search import Kind, checked_kinds
 from cloister.settings import read_remote, read_settings
 
 
 class Cloister(
-    ItemMethods, FileMethods, EntryMethods, MemoryMethods, EntityMethods, OrganisationMethods, ArchiveMethods
+    ItemMethods,
+    FileMethods,
+    EntryMethods,
+    ReceiptMethods,
+    MemoryMethods,
+    EntityMethods,
+    OrganisationMethods,
+    ArchiveMethods,
 ):
     """Memory for AI assistants that stays inside its walls. Safe to use from any thread; close it, or use it in a `with`.
 
@@ -158,13 +168,18 @@ class Cloister(
         leave. Nothing is changed."""
         return self._backend.preview_move(session_id, project_of(project_id))
 
-    def delete_session(self, session_id: str) -> Forgotten:
-        """Delete a session, its messages, and everything that derives from them. Returns how many of each."""
-        return self._backend.delete_session(session_id)
+    def delete_session(self, session_id: str, *, dry_run: bool = False) -> Forgotten:
+        """Delete a session, its messages, and everything that derives from them.
 
-    def clear_session(self, session_id: str) -> Forgotten:
-        """Delete the messages of a session and everything that derives from them; the session stays. Returns how many of each."""
-        return self._backend.clear_session(session_id)
+        Returns how many of each, and the certificate: what went, by kind and id, and the checks made afterwards. With `dry_run`
+        nothing is changed: `would_remove` is what would go.
+        """
+        return self._backend.delete_session(session_id, dry_run)
+
+    def clear_session(self, session_id: str, *, dry_run: bool = False) -> Forgotten:
+        """Delete the messages of a session and everything that derives from them; the session stays. Returns the same as
+        `delete_session`."""
+        return self._backend.clear_session(session_id, dry_run)
 
     # Messages
 
@@ -223,9 +238,10 @@ class Cloister(
         `filter`, as in `search`, only those that it lets pass."""
         return self._backend.messages(session_id, page_after(limit, cursor, after, parse_message_id, filter))
 
-    def forget_message(self, message_id: str) -> None:
-        """Delete one message, with the memories and observations that derive from it."""
-        self._backend.forget_message(parse_message_id(message_id))
+    def forget_message(self, message_id: str, *, dry_run: bool = False) -> Removed:
+        """Delete one message, with the memories and observations that derive from it. Returns its certificate or, with `dry_run`,
+        what would go."""
+        return self._backend.forget_message(parse_message_id(message_id), dry_run)
 
     # Recall
 
@@ -278,14 +294,14 @@ class Cloister(
         asked_at: str | None = None,
         as_of: str | None = None,
         filter: Mapping[str, object] | None = None,
-    ) -> list[Hit]:
+    ) -> Hits:
         """Find the episodes, memories and entities of one pool that match best.
 
         The pool is that of `session_id`, else of `project_id`: without it the key's project, else the default project, with None no
         project. `user_id` says whose part to search where a pool is divided by user. `kinds` keeps only `episodes`, `memories` or
         `entities`; entities are found in projects only. The best `limit` hits are returned; there are no further pages.
         `min_relevance`, `asked_at` and `as_of` are as in `context`. With a `filter`, such as `{"role": "user", "category":
-        "travel"}`, only what it lets pass is ranked: see the how-to page on filters.
+        "travel"}`, only what it lets pass is ranked: see the how-to page on filters. The list has the `receipt` of the search.
         """
         request = SearchQuery(
             query=query,

@@ -16,6 +16,7 @@ from cloister.interfaces.python.arguments import (
     project_choice,
 )
 from cloister.interfaces.python.backends.interface import Backend
+from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.derived_shapes import Appended, Memory, MemoryRevision
 from cloister.interfaces.python.pages import Page
 from cloister.interfaces.python.preview_shapes import ExtractionPreview
@@ -117,9 +118,10 @@ class MemoryMethods:
         """List the changes of a memory, oldest first: who made each, when, and what was before. The first is its creation."""
         return self._backend.memory_history(parse_memory_id(memory_id), page_request(limit, cursor))
 
-    def forget_memory(self, memory_id: str) -> None:
-        """Delete one memory and its history. The messages it derives from stay."""
-        self._backend.forget_memory(parse_memory_id(memory_id))
+    def forget_memory(self, memory_id: str, *, dry_run: bool = False) -> Removed:
+        """Delete one memory and its history. The messages it derives from stay. Returns its certificate or, with `dry_run`, what
+        would go."""
+        return self._backend.forget_memory(parse_memory_id(memory_id), dry_run)
 
     def preview_extraction(
         self, messages: Sequence[Mapping[str, Any]], *, project_id: str | None = NOT_GIVEN

@@ -8,18 +8,22 @@ from cloister.domain.access import Permission, checked_permissions
 from cloister.domain.context import HIGHEST_BUDGET
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_key_id, parse_project_id
+from cloister.domain.maintenance.backup import BackupReport, StepProgress, no_progress
+from cloister.domain.maintenance.damage import RowCheck
+from cloister.domain.maintenance.vacuum import VacuumReport
 from cloister.domain.project_settings import checked_retention_days, checked_settings
 from cloister.domain.prompts.profile import DEFAULT_PROFILE_TOKENS
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.domain.text import checked_limit, checked_name
 from cloister.domain.timestamps import parse_iso
+from cloister.interfaces.audit.report import Audit
 from cloister.interfaces.python.arguments import NOT_GIVEN, checked_user, page_request, project_choice, project_of
 from cloister.interfaces.python.backends.interface import Backend, ProjectChange
 from cloister.interfaces.python.derived_shapes import Profile
 from cloister.interfaces.python.pages import Page
 from cloister.interfaces.python.preview_shapes import VisibilityPreview
-from cloister.interfaces.python.shapes import ApiKey, CreatedKey, DeletedProject, Project
-from cloister.interfaces.python.tenant_shapes import ErasedUser, Retention, TenantSettings, Usage
+from cloister.interfaces.python.shapes import DeletedProject, Project
+from cloister.interfaces.python.tenant_shapes import ApiKey, CreatedKey, ErasedUser, Retention, TenantSettings, Usage
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.tenancy.api_keys import KeyFields
@@ -201,9 +205,40 @@ class OrganisationMethods:
         """
         return self._backend.reindex(everything, progress)
 
-    def backup(self, target: str | os.PathLike[str]) -> None:
-        """Write a consistent copy of an embedded database to a new file, while it is in use. Not possible at a server."""
-        self._backend.backup(Path(target))
+    def audit(self, *, progress: Progress | None = None) -> Audit:
+        """Check the isolation of this installation: make throw-away tenants, projects, users, sessions and keys with markers, ask
+        for these through every interface, and remove everything again.
+
+        `crossings` of the report is 0 if nothing was shown where it must not be. On a directory or a database two tenants are
+        made; at a server everything is made within the key's tenant, and an admin key is needed. `progress` is called with how many
+        reads are done and how many there are, except at a server.
+        """
+        return self._backend.audit(progress)
+
+    def backup(self, target: str | os.PathLike[str], *, progress: StepProgress | None = None) -> BackupReport:
+        """Write a copy of the whole database, with all tenants, to a new file, while the database is in use, and check the copy.
+
+        The file gets its name when it is whole and on the disk. `progress` is called with what is being done, how much of it is
+        done, and how much there is. Not possible at a server.
+        """
+        return self._backend.backup(Path(target), progress or no_progress)
+
+    def vacuum(self, *, progress: StepProgress | None = None) -> VacuumReport:
+        """Give the space of deleted rows back to the file system. Readers go on; writers wait until it is done.
+
+        It needs free space of twice what the database contains. Not possible at a server.
+        """
+        return self._backend.vacuum(progress or no_progress)
+
+    def check_rows(
+        self, *, set_aside: str | os.PathLike[str] | None = None, progress: StepProgress | None = None
+    ) -> RowCheck:
+        """Read every row that has text, of all tenants, and compare it with its checksum.
+
+        With `set_aside`, damaged rows are copied to that new file and taken out of the database: a message is replaced by a
+        sentence that says so, other rows are removed. Not possible at a server.
+        """
+        return self._backend.check_rows(None if set_aside is None else Path(set_aside), progress or no_progress)
 
     def health(self) -> HealthReport:
         """Report what is stored, whether it is intact, and whether the index is up to date. Reads the whole database.

@@ -5,7 +5,7 @@ import binascii
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 from zlib import crc32
 
 from cloister.domain.errors import InvalidRequest
@@ -26,6 +26,18 @@ class Page(list[T]):
     def __init__(self, items: Iterable[T] = (), next_cursor: str | None = None) -> None:
         super().__init__(items)
         self.next_cursor = next_cursor
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+# What pydantic reads as arguments of its `Field`: the embedded library does not load it.
+ONLY_IF_STALE: Mapping[str, Any] = {
+    "exclude_if": _is_none,
+    "description": "How many messages, memories and entities of the pool were indexed by another version of Cloister, and not yet "
+    "again. Left out where there are none.",
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -19,12 +19,15 @@ class VisibilityPreview:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MovePreview:
     """What would move with a session. `replies_given_recalled_text` counts its replies that were given recalled text of the pool
-    that it would leave: their own words move along, what they quote of that text does not."""
+    that it would leave: their own words move along, what they quote of that text does not. `sessions` and `users`: how many other
+    sessions, of how many users, would recall it from then on; None for a key that is bound to one user."""
 
     messages: int
     memories: int
     observations: int
     replies_given_recalled_text: int
+    sessions: int | None
+    users: int | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,24 +1,24 @@
 """Shapes: the objects that the library returns, and the JSON of HTTP and the command line. Ids are text, times are ISO 8601."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from cloister.domain import access
 from cloister.domain import context as domain_context
 from cloister.domain import conversation as domain
 from cloister.domain.identifiers import (
     format_entity_id,
     format_episode_id,
-    format_key_id,
     format_memory_id,
     format_message_id,
     format_project_id,
     format_tenant_id,
     sequence_of,
 )
+from cloister.domain.project_settings import warnings_of
 from cloister.domain.recall.relevance import strength_of
 from cloister.domain.timestamps import iso
+from cloister.interfaces.python.certificates.shapes import Certificate, Removed, RemovedRows
 from cloister.interfaces.python.derived_shapes import (
     Observation,
     RecalledEntity,
@@ -27,16 +27,17 @@ from cloister.interfaces.python.derived_shapes import (
     recalled_entity_shape,
     recalled_memory_shape,
 )
+from cloister.interfaces.python.pages import ONLY_IF_STALE
+from cloister.interfaces.python.receipts.shapes import InlineReceipt, MadeReceipt, receipt_fields
 from cloister.services.conversations.forget import ForgottenCounts
 from cloister.services.recall.search import EntityHit, EpisodeHit, MemoryHit
 from cloister.services.recall.search import Hit as DomainHit
-from cloister.services.tenancy.api_keys import CreatedKey as DomainCreatedKey
 from cloister.services.tenancy.projects import MoveCounts
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Project:
-    """A project. `member_visibility` is `private` or `shared`; `isolated` is always true."""
+    """A project. `member_visibility` is `private` or `shared`; `isolated` is always true. `warnings` are about its settings."""
 
     project_id: str
     tenant_id: str
@@ -47,6 +48,7 @@ class Project:
     memory_count: int
     settings: Mapping[str, object]
     created_at: str
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,32 +69,15 @@ class Session:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ApiKey:
-    """An API key without its secret."""
-
-    key_id: str
-    name: str
-    project_id: str | None
-    confined: bool
-    user_id: str | None
-    permissions: tuple[str, ...]
-    expires_at: str | None
-    created_at: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CreatedKey(ApiKey):
-    """A new API key. `key` is the key itself; it is not stored, and cannot be read again."""
-
-    key: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class DeletedProject:
-    """How many sessions and memories of a deleted project moved to the shared pool."""
+    """How many sessions, memories, files and entries of a deleted project moved to the shared pool. The certificate names what was
+    removed: the project."""
 
     sessions_moved: int
     memories_moved: int
+    files_moved: int = 0
+    entries_moved: int = 0
+    certificate: Certificate | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -158,7 +143,10 @@ class ContextItem:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Context:
     """The context for a reply. `memory_context` is the text of what was recalled, ready for a prompt. `omitted` counts what was
-    left out: `weak` messages, `duplicate` ones, what was beyond a `limit`, and what did not fit into the `budget`, also by part."""
+    left out: `weak` messages, `duplicate` ones, what was beyond a `limit`, and what did not fit into the `budget`, also by part.
+    `receipt` says what was given by which rule; `receipt_id` is its id, if the project stores receipts.
+    `stale` counts the messages, memories and entities of the pool that were indexed by another version of Cloister and not yet
+    again; of very many of these, some are not found until then. It is None, and left out of JSON, where there are none."""
 
     session_id: str
     project_id: str | None
@@ -171,6 +159,9 @@ class Context:
     memory_context: str
     tokens: int
     omitted: Mapping[str, int]
+    stale: int | None = field(default=None, metadata=ONLY_IF_STALE)
+    receipt: InlineReceipt | None = None
+    receipt_id: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -196,19 +187,25 @@ class Hit:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Forgotten:
-    """How much was deleted."""
+    """How much was deleted, with its certificate; or, with a dry run, how much would be, and which rows."""
 
     messages: int
     episodes: int
     memories: int
     observations: int
+    files: int = 0
+    certificate: Certificate | None = field(default=None, compare=False)
+    would_remove: RemovedRows | None = field(default=None, compare=False)
 
 
 def as_json(shape: Any) -> Any:
     """A shape, or a list of them, as plain dictionaries and lists."""
     if isinstance(shape, list | tuple):
         return [as_json(entry) for entry in shape]  # pyright: ignore[reportUnknownVariableType]
-    return asdict(shape)
+    fields = asdict(shape)
+    if fields.get("stale", 0) is None:
+        del fields["stale"]
+    return fields
 
 
 def project_shape(project: domain.Project) -> Project:
@@ -222,24 +219,8 @@ def project_shape(project: domain.Project) -> Project:
         memory_count=project.memory_count,
         settings=project.settings,
         created_at=iso(project.created_at),
+        warnings=warnings_of(project.settings),
     )
-
-
-def key_shape(key: access.ApiKey) -> ApiKey:
-    return ApiKey(
-        key_id=format_key_id(key.id),
-        name=key.name,
-        project_id=None if key.project is None else format_project_id(key.project),
-        confined=key.confined,
-        user_id=key.user,
-        permissions=key.permissions,
-        expires_at=None if key.expires_at is None else iso(key.expires_at),
-        created_at=iso(key.created_at),
-    )
-
-
-def created_key_shape(created: DomainCreatedKey) -> CreatedKey:
-    return CreatedKey(**asdict(key_shape(created.key)), key=created.text)
 
 
 def session_shape(session: domain.Session) -> Session:
@@ -298,7 +279,7 @@ def episode_shape(episode: domain.Episode, session: str) -> Episode:
     )
 
 
-def context_shape(context: domain_context.Context) -> Context:
+def context_shape(context: domain_context.Context, receipt: MadeReceipt | None = None) -> Context:
     derived = context.derived
     history = context.chat_history
     shaped = {item.message.id: _item_shape(item) for item in history}
@@ -322,15 +303,31 @@ def context_shape(context: domain_context.Context) -> Context:
         memory_context=context.memory_context,
         tokens=context.tokens,
         omitted=context.omitted,
+        stale=context.stale or None,
+        **({} if receipt is None else receipt_fields(receipt)),
     )
 
 
-def forgotten_shape(gone: ForgottenCounts) -> Forgotten:
-    return Forgotten(**asdict(gone))
+def forgotten_shape(gone: ForgottenCounts, removed: Removed) -> Forgotten:
+    return Forgotten(
+        messages=gone.messages,
+        episodes=gone.episodes,
+        memories=gone.memories,
+        observations=gone.observations,
+        files=gone.files,
+        certificate=removed.certificate,
+        would_remove=removed.would_remove,
+    )
 
 
-def deleted_project_shape(moved: MoveCounts) -> DeletedProject:
-    return DeletedProject(sessions_moved=moved.sessions, memories_moved=moved.memories)
+def deleted_project_shape(moved: MoveCounts, removed: Removed) -> DeletedProject:
+    return DeletedProject(
+        sessions_moved=moved.sessions,
+        memories_moved=moved.memories,
+        files_moved=moved.files,
+        entries_moved=moved.entries,
+        certificate=removed.certificate,
+    )
 
 
 def hit_shape(hit: DomainHit) -> Hit:

@@ -1,13 +1,16 @@
 """The shapes of tenants: usage, what an operator sees of a tenant, and the counts of erasing a user or a tenant."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, fields
 
+from cloister.domain import access
 from cloister.domain.erasure import TenantCounts, UserCounts
 from cloister.domain.identifiers import format_key_id, format_project_id, format_tenant_id
 from cloister.domain.timestamps import iso
 from cloister.domain.usage import Usage as DomainUsage
+from cloister.interfaces.python.certificates.shapes import Certificate, Removed
 from cloister.services.conversations.retention import OldCounts, Retained
-from cloister.services.tenancy.api_keys import CreatedKey, CreatedTenant
+from cloister.services.tenancy.api_keys import CreatedKey as DomainCreatedKey
+from cloister.services.tenancy.api_keys import CreatedTenant
 from cloister.services.tenancy.tenants import TenantSummary as DomainTenantSummary
 
 
@@ -28,6 +31,8 @@ class Limits:
     messages: int | None
     sessions: int | None
     projects: int | None
+    files: int | None = None
+    entries: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,6 +44,8 @@ class Usage:
     projects: int
     api_keys: int
     limits: Limits
+    files: int = 0
+    entries: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,6 +59,8 @@ class ErasedUser:
     observations: int
     entities: int
     entries: int = 0
+    files: int = 0
+    certificate: Certificate | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +76,8 @@ class ErasedTenant:
     entities: int
     api_keys: int
     entries: int = 0
+    files: int = 0
+    certificate: Certificate | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -106,6 +117,7 @@ class Retention:
     memories: int
     observations: int
     complete: bool
+    files: int = 0
 
 
 def tenant_shape(created: CreatedTenant) -> Tenant:
@@ -131,12 +143,16 @@ def retention_preview_shape(counts: OldCounts) -> Retention:
     return Retention(**asdict(counts), complete=True)
 
 
-def erased_user_shape(counts: UserCounts) -> ErasedUser:
-    return ErasedUser(**asdict(counts))
+def erased_user_shape(counts: UserCounts, removed: Removed | None = None) -> ErasedUser:
+    return ErasedUser(**_numbers(counts), certificate=None if removed is None else removed.certificate)
 
 
-def erased_tenant_shape(counts: TenantCounts) -> ErasedTenant:
-    return ErasedTenant(**asdict(counts))
+def erased_tenant_shape(counts: TenantCounts, certificate: Certificate | None = None) -> ErasedTenant:
+    return ErasedTenant(**_numbers(counts), certificate=certificate)
+
+
+def _numbers(counts: UserCounts) -> dict[str, int]:
+    return {part.name: getattr(counts, part.name) for part in fields(counts) if part.name != "removal"}
 
 
 def tenant_summary_shape(tenant: DomainTenantSummary) -> TenantSummary:
@@ -150,5 +166,43 @@ def tenant_summary_shape(tenant: DomainTenantSummary) -> TenantSummary:
     )
 
 
-def admin_key_shape(created: CreatedKey) -> AdminKey:
+def admin_key_shape(created: DomainCreatedKey) -> AdminKey:
     return AdminKey(key_id=format_key_id(created.key.id), key=created.text)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApiKey:
+    """An API key without its secret."""
+
+    key_id: str
+    name: str
+    project_id: str | None
+    confined: bool
+    user_id: str | None
+    permissions: tuple[str, ...]
+    expires_at: str | None
+    created_at: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CreatedKey(ApiKey):
+    """A new API key. `key` is the key itself; it is not stored, and cannot be read again."""
+
+    key: str
+
+
+def key_shape(key: access.ApiKey) -> ApiKey:
+    return ApiKey(
+        key_id=format_key_id(key.id),
+        name=key.name,
+        project_id=None if key.project is None else format_project_id(key.project),
+        confined=key.confined,
+        user_id=key.user,
+        permissions=key.permissions,
+        expires_at=None if key.expires_at is None else iso(key.expires_at),
+        created_at=iso(key.created_at),
+    )
+
+
+def created_key_shape(created: DomainCreatedKey) -> CreatedKey:
+    return CreatedKey(**asdict(key_shape(created.key)), key=created.text)

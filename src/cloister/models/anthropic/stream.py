@@ -10,8 +10,10 @@ from typing import Any
 from cloister.domain.errors import ModelUnavailable
 from cloister.domain.reply import End, Piece, ProviderEvent, TextDelta, ToolCallDelta, Usage
 from cloister.models.openai.failures import CallFailed, Failure, parse_json
+from cloister.models.openai.line_buffer import LineBuffer
 
 MESSAGES = "/messages"
+COUNT_TOKENS = "/messages/count_tokens"
 CURRENT_VERSION = "2026-10-21"
 """The first version of the interface whose clients send the key as a bearer token only."""
 _DATA = b"data:"
@@ -26,6 +28,10 @@ _REASONS: Mapping[str, str] = {
     "model_context_window_exceeded": "length",
     "refusal": "content_filter",
 }
+
+
+class LacksRoute(Exception):
+    """The model's server does not have the route that was asked for."""
 
 
 def message_headers(given: Mapping[str, str], key: str | None) -> dict[str, str]:
@@ -57,24 +63,23 @@ class MessageParser:
     """
 
     def __init__(self, limit: int) -> None:
-        self._left = limit
-        self._buffer = bytearray()
+        self._buffer = LineBuffer(limit)
         self._started = False
         self._stop_reason: str | None = None
         self._usage = {"input_tokens": 0, "output_tokens": 0}
 
     def feed(self, part: bytes) -> Iterator[Piece]:
-        self._left -= len(part)
-        if self._left < 0:
-            raise not_messages()
-        self._buffer += part
-        *lines, self._buffer = self._buffer.split(b"\n")
-        for line in lines:
-            yield from self._line(bytes(line.strip()))
+        for line in self._buffer.lines(part):
+            yield from self._line(line.strip())
+
+    @property
+    def unparsed(self) -> int:
+        """How many bytes have come of a line that is not complete."""
+        return len(self._buffer.rest)
 
     def end(self) -> Iterator[Piece]:
         """Parse what is left once the body is complete. The last piece is the `End`."""
-        yield from self._line(bytes(self._buffer.strip()))
+        yield from self._line(bytes(self._buffer.rest.strip()))
         if not self._started:
             raise not_messages()
         if self._stop_reason is None:

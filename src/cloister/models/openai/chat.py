@@ -38,6 +38,12 @@ class OpenAiChatModel:
             return sorted(listed)
         return [self.name, *sorted(listed - {self.name})]
 
+    async def count_tokens(self, request: ChatRequest) -> int | None:
+        body = {**request.options, "messages": list(request.messages)}
+        model = await self._chosen(request)
+        client = await self._opened()
+        return await client.count_tokens(body, model=model, key=request.key, headers=request.headers)
+
     async def stream(self, request: ChatRequest) -> AsyncGenerator[Piece]:
         def body(rejected: Sequence[str]) -> dict[str, object]:
             asks_usage = request.interface == "chat" and "stream_options" not in rejected

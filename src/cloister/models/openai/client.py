@@ -10,7 +10,7 @@ context.
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import ExitStack, aclosing
+from contextlib import AbstractContextManager, ExitStack, aclosing
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, TypeVar
@@ -19,10 +19,13 @@ import httpx2
 from anyio.from_thread import start_blocking_portal
 
 from cloister.domain.errors import ModelUnavailable
-from cloister.domain.reply import End, Piece, TextDelta
+from cloister.domain.reply import End, Piece, TextDelta, ToolCallDelta
+from cloister.domain.tracing.interface import ModelCall, ModelSpan
 from cloister.models.anthropic.stream import (
+    COUNT_TOKENS,
     CURRENT_VERSION,
     MESSAGES,
+    LacksRoute,
     MessageParser,
     lacks_messages,
     message_headers,
@@ -46,6 +49,11 @@ _FIRST_PAUSE = 0.5
 _LONGEST_ERROR = 100_000
 _LONGEST_ANSWER = 4_000_000
 _LONGEST_STREAM = 64_000_000
+# Bytes without a word: so many at once, and so many in each second since the last word. A model that thinks sends less.
+_LONGEST_SILENCE = 1_000_000
+_SILENT_BYTES_A_SECOND = 500_000
+# As JSON: 16,000 numbers.
+_LONGEST_VECTOR = 400_000
 # Anthropic lists its models to requests with a version only; other servers ignore the header.
 _LISTING = {"anthropic-version": CURRENT_VERSION}
 # Each reply takes a connection for as long as it is generated: with a maximum, some replies would wait for others.
@@ -69,7 +77,11 @@ class ModelClient:
         self._endpoint = endpoint
         self._persistent = persistent
         self._rejected: tuple[OptionalField, ...] = ()
-        headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "application/json, text/event-stream",
+            "Accept-Encoding": "identity",
+        }
         if endpoint.key is not None:
             headers["Authorization"] = f"Bearer {endpoint.key}"
         timeout = httpx2.Timeout(endpoint.seconds, connect=min(endpoint.seconds, _CONNECT_SECONDS))
@@ -92,15 +104,23 @@ class ModelClient:
         its events are pieces too."""
         is_chat = interface == "chat"
         own = {} if is_chat else message_headers(headers or {}, key or self._endpoint.key)
-        call = partial(self._open, "POST", "/chat/completions" if is_chat else MESSAGES, key=key, headers=own)
+        call = partial(self._open, "POST", "/chat/completions" if is_chat else MESSAGES, key=key)
         parser = ReplyParser(_LONGEST_STREAM) if is_chat else MessageParser(_LONGEST_STREAM)
-        try:
-            response = await self._send(build, call, model=model, key=key)
-            async with aclosing(response), aclosing(_pieces(response, parser)) as pieces:
-                async for piece in pieces:
-                    yield piece
-        except CallFailed as failed:
-            raise self.explained(failed, model=model, key=key) from failed.failure.cause
+        name = model or self.model or await self._only_model()
+        with self._span(name, interface) as span:
+            call = partial(call, headers={**own, **span.headers})
+            try:
+                response = await self._send(build, call, model=name, key=key)
+                limit = self._endpoint.silent_seconds
+                async with aclosing(response), aclosing(_pieces(response, parser, limit)) as pieces:
+                    async for piece in pieces:
+                        _note_end(span, piece)
+                        yield piece
+            except CallFailed as failed:
+                raise self.explained(failed, model=name, key=key) from failed.failure.cause
+
+    def _span(self, model: str, interface: Literal["chat", "messages"]) -> AbstractContextManager[ModelSpan]:
+        return self._endpoint.tracer.model(ModelCall(model=model, interface=interface, url=self._endpoint.url))
 
     async def model_names(self, seconds: float) -> list[str]:
         """The names of the models that the endpoint lists within so many seconds; none if it does not."""
@@ -110,28 +130,57 @@ class ModelClient:
         except (CallFailed, ModelUnavailable, TimeoutError):
             return []
 
+    async def count_tokens(
+        self, fields: Mapping[str, object], *, model: str | None, key: str | None, headers: Mapping[str, str]
+    ) -> int | None:
+        """The tokens of a request in Anthropic's format; None if the server does not count them. Raises `ModelUnavailable`."""
+        model = model or self.model or await self._only_model()
+        body = json.dumps({"model": model, **fields}, ensure_ascii=False).encode("utf-8", "replace")
+        own = message_headers(headers, key or self._endpoint.key)
+        try:
+            return await self._retried(partial(self._counted, body, key, own))
+        except CallFailed as failed:
+            raise self.explained(failed, model=model, key=key) from failed.failure.cause
+
+    async def _counted(self, body: bytes, key: str | None, headers: Mapping[str, str]) -> int | None:
+        try:
+            response = await self._open("POST", COUNT_TOKENS, body, key=key, headers=headers)
+        except LacksRoute:
+            return None
+        async with aclosing(response):
+            try:
+                counted = parse_json(await _body(response, _LONGEST_ANSWER))
+            except httpx2.RequestError as error:
+                raise CallFailed(connection_failure(error, answering=True)) from None
+        tokens: Any = counted.get("input_tokens") if isinstance(counted, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        return tokens if isinstance(tokens, int) else None
+
     async def ask(self, build: BuildBody) -> Reply:
         """Return the whole reply. Raises `ModelUnavailable`, or `TooLongForTheModel`."""
-        return await self._send(build, self._reply)
+        name = self.model or await self._only_model()
+        with self._span(name, "chat") as span:
+            return await self._send(build, partial(self._reply, span), model=name)
 
     async def embed(self, texts: Sequence[str]) -> Any:
         """Return the JSON answer of `/embeddings`, None if it is not JSON. Raises `CallFailed`, or `ModelUnavailable`."""
         model = self.model or await self._only_model()
         body = json.dumps({"model": model, "input": texts}, ensure_ascii=False).encode("utf-8", "replace")
-        return await self._retried(partial(self._embeddings, body))
+        limit = _LONGEST_ERROR + len(texts) * _LONGEST_VECTOR
+        return await self._retried(partial(self._embeddings, body, limit))
 
-    async def _embeddings(self, body: bytes) -> Any:
+    async def _embeddings(self, body: bytes, limit: int) -> Any:
         async with aclosing(await self._open("POST", "/embeddings", body)) as response:
             try:
-                return parse_json(await _body(response, _LONGEST_STREAM))
+                return parse_json(await _body(response, limit))
             except httpx2.RequestError as error:
                 raise CallFailed(connection_failure(error, answering=True)) from None
 
-    async def _reply(self, body: bytes) -> Reply:
+    async def _reply(self, span: ModelSpan, body: bytes) -> Reply:
         text: list[str] = []
         end = End()
-        async with aclosing(await self._open("POST", "/chat/completions", body)) as response:
-            async for piece in _pieces(response, ReplyParser(_LONGEST_ANSWER)):
+        async with aclosing(await self._open("POST", "/chat/completions", body, headers=span.headers)) as response:
+            async for piece in _pieces(response, ReplyParser(_LONGEST_ANSWER), self._endpoint.silent_seconds):
+                _note_end(span, piece)
                 if isinstance(piece, TextDelta):
                     text.append(piece.text)
                 elif isinstance(piece, End):
@@ -199,12 +248,17 @@ class ModelClient:
             own = {**(headers or {}), **({} if key is None else {"Authorization": f"Bearer {key}"})}
             request = self._http.build_request(method, url, content=body, headers=own)
             response = await self._http.send(request, stream=True)
+            if response.is_success and response.headers.get("content-encoding", "identity") != "identity":
+                await response.aclose()
+                raise not_an_endpoint(self._endpoint.settings)  # a few compressed bytes may be any number of them
             if response.is_success:
                 return response
             async with aclosing(response):
                 refused = await _body(response, _LONGEST_ERROR)
             if path == MESSAGES and lacks_messages(response.status_code, refused):
                 raise not_messages()
+            if path == COUNT_TOKENS and lacks_messages(response.status_code, refused):
+                raise LacksRoute
             failure = rejection(response.status_code, response.headers, refused)
         except httpx2.RequestError as error:
             failure = connection_failure(error, answering=False)
@@ -266,11 +320,29 @@ class BlockingModelClient:
         self._thread.close()
 
 
-async def _pieces(response: httpx2.Response, parser: ReplyParser | MessageParser) -> AsyncGenerator[Piece]:
+def _note_end(span: ModelSpan, piece: Piece) -> None:
+    if isinstance(piece, End):
+        usage = piece.usage
+        tokens = (None, None) if usage is None else (usage.prompt_tokens, usage.completion_tokens)
+        span.result(piece.finish_reason, *tokens)
+
+
+async def _pieces(
+    response: httpx2.Response, parser: ReplyParser | MessageParser, silent_seconds: float
+) -> AsyncGenerator[Piece]:
+    """The pieces of a reply. Empty chunks keep it alive only for so long, and only so many bytes of them are read."""
+    clock = asyncio.get_running_loop().time
+    silent_since, silent_bytes = clock(), 0
     try:
         async for part in response.aiter_bytes():
+            silent_bytes += len(part)
             for piece in parser.feed(part):
+                if isinstance(piece, TextDelta | ToolCallDelta):
+                    silent_since, silent_bytes = clock(), 0
                 yield piece
+            silent, parsed = clock() - silent_since, silent_bytes - parser.unparsed
+            if silent > silent_seconds or parsed > _LONGEST_SILENCE + silent * _SILENT_BYTES_A_SECOND:
+                raise CallFailed(Failure(silent=True))
     except httpx2.RequestError as error:
         raise CallFailed(connection_failure(error, answering=True)) from None
     for piece in parser.end():
@@ -278,7 +350,7 @@ async def _pieces(response: httpx2.Response, parser: ReplyParser | MessageParser
 
 
 async def _body(response: httpx2.Response, limit: int) -> bytes:
-    """Read the body, and stop soon after the limit: a longer one is cut."""
+    """Read the body, and stop soon after the limit: a longer one is cut, so that it is no valid JSON."""
     body = bytearray()
     async for part in response.aiter_bytes():
         body += part

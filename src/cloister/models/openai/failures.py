@@ -46,13 +46,16 @@ class CallFailed(Exception):
 class Failure:
     """What is known of a failed call. `status` is none where no response or only a part of one came.
 
-    `broken` is a reply that was cut off or contains an error. `wait` is the pause in seconds that the server asks
-    for, `rejected` the optional field of the request that it does not support.
+    `broken` is a reply that was cut off or contains an error, `too_large` one that is larger than any that can be used, `silent`
+    one that goes on for long without a word. `wait` is the pause in seconds that the server asks for, `rejected` the optional field
+    of the request that it does not support.
     """
 
     status: int | None = None
     timed_out: bool = False
     broken: bool = False
+    too_large: bool = False
+    silent: bool = False
     code: str | None = None
     wait: float | None = None
     too_long: bool = False
@@ -62,13 +65,14 @@ class Failure:
     @property
     def connection_failed(self) -> bool:
         """Whether the connection could not be opened, or was lost before the response began."""
-        return self.status is None and not self.timed_out and not self.broken
+        began = self.timed_out or self.broken or self.too_large or self.silent
+        return self.status is None and not began
 
     @property
     def temporary(self) -> bool:
         """Whether the same request may succeed after a pause."""
         if self.status is None:
-            return True
+            return not self.too_large
         if self.code == "insufficient_quota" or (self.wait or 0) > LONGEST_WAIT:
             return False
         return self.status in (408, 409, 425, 429) or self.status >= 500
@@ -83,6 +87,13 @@ class Failure:
         often = f" ({tries} tries)" if tries > 1 else ""
         if self.timed_out:
             return f"did not answer within {seconds:g} s{often}: it is overloaded, or too large for its machine."
+        if self.too_large:
+            return (
+                "sent more than any answer can have: look into the log of its server; or what answers there is no "
+                f"OpenAI-compatible endpoint: check {names.url}."
+            )
+        if self.silent:
+            return "goes on answering without a word: look into the log of its server."
         if self.broken:
             return f"broke off in the middle of its answer{often}: look into the log of its server."
         if self.status is None:

@@ -5,11 +5,13 @@ from typing import Any, cast
 
 from cloister.domain.reply import End, Piece, TextDelta, ToolCallDelta, Usage
 from cloister.models.openai.failures import CallFailed, Failure, not_an_endpoint, parse_json
+from cloister.models.openai.line_buffer import LineBuffer
 
 _EVENT = b"data:"
 _END = b"[DONE]"
 _STREAM = (_EVENT, b"event:", b"id:", b"retry:", b":")
 _LONGEST_START = max(map(len, _STREAM))
+_LONGEST_WHITE_SPACE = 1_000_000
 
 
 class ReplyParser:
@@ -19,45 +21,55 @@ class ReplyParser:
     """
 
     def __init__(self, limit: int) -> None:
-        self._left = limit
-        self._buffer = bytearray()
+        self._buffer = LineBuffer(limit)
         self._streamed: bool | None = None
+        self._white_space = 0
         self._ended = False
         self._finish_reason: str | None = None
         self._usage: Usage | None = None
         self._called = False
 
     def feed(self, part: bytes) -> Iterator[Piece]:
-        self._left -= len(part)
-        if self._left < 0:
-            raise not_an_endpoint()
-        self._buffer += part
         if self._streamed is None:
+            self._buffer.add(part)
             # Some servers send white space to keep the connection alive until the answer begins.
-            self._buffer = self._buffer.lstrip()
-            if len(self._buffer) < _LONGEST_START:
+            begun = self._buffer.rest.lstrip()
+            self._white_space += len(self._buffer.rest) - len(begun)
+            if self._white_space > _LONGEST_WHITE_SPACE:
+                raise not_an_endpoint()
+            self._buffer.rest.clear()
+            part = bytes(begun)
+            if len(part) < _LONGEST_START:
+                self._buffer.rest += part
                 return
-            self._streamed = self._buffer.startswith(_STREAM)
-        if self._streamed:
-            *lines, self._buffer = self._buffer.split(b"\n")
-            for line in lines:
-                yield from self._line(line)
+            self._streamed = part.startswith(_STREAM)
+            self._buffer.allow(len(part))
+        if not self._streamed:
+            self._buffer.add(part)
+            return
+        for line in self._buffer.lines(part):
+            yield from self._line(line)
+
+    @property
+    def unparsed(self) -> int:
+        """How many bytes have come of a line that is not complete."""
+        return len(self._buffer.rest)
 
     def end(self) -> Iterator[Piece]:
         """Parse what is left once the body is complete. The last piece is the `End`."""
         if self._streamed is None:
-            self._streamed = self._buffer.startswith(_STREAM)
+            self._streamed = self._buffer.rest.startswith(_STREAM)
         if self._streamed:
-            yield from self._line(self._buffer)
+            yield from self._line(bytes(self._buffer.rest))
             if not self._ended and self._finish_reason is None:
                 raise CallFailed(Failure(broken=True))
         else:
-            yield from self._completion(self._buffer)
+            yield from self._completion(self._buffer.rest)
         usual = "tool_calls" if self._called else "stop"
         yield End(finish_reason=self._finish_reason or usual, usage=self._usage)
 
-    def _line(self, line: bytearray) -> Iterator[Piece]:
-        data = bytes(line.removeprefix(_EVENT).strip())
+    def _line(self, line: bytes) -> Iterator[Piece]:
+        data = line.removeprefix(_EVENT).strip()
         if self._ended or not line.startswith(_EVENT) or not data:
             return
         if data == _END:

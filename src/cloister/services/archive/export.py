@@ -12,17 +12,21 @@ from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.errors import Forbidden
 from cloister.domain.identifiers import format_project_id
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import Clock
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.archived_rows import ArchivedRows
+from cloister.storage.stores.entries.archived_entries import ArchivedEntries
 from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.files.archived_files import ArchivedFiles
 from cloister.storage.stores.tenants import ProjectStore
 
 
 class Export:
     """Exports what is within the caller's reach."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
+        self._clock = clock
 
     def check(self, reach: Reach, target: ArchiveTarget) -> None:
         """Raise if the caller may not export the target, or there is no such project. An unknown user has an empty archive. A key
@@ -50,20 +54,20 @@ class Export:
     def _lines(self, reach: Reach, target: ArchiveTarget) -> Iterator[bytes]:
         tally = Tally()
         with self._database.read(reach) as transaction:
-            for line in _records(transaction, target):
+            for line in _records(transaction, target, self._clock()):
                 text = encoded(line)
                 tally.add(str(line["kind"]), text)
                 yield text
         yield encoded(tally.last_line())
 
 
-def _records(transaction: Transaction, target: ArchiveTarget) -> Iterable[Line]:
+def _records(transaction: Transaction, target: ArchiveTarget, now: int) -> Iterable[Line]:
     rows = ArchivedRows(transaction, target)
     yield _header(target)
     projects = rows.projects()
     yield from (project.line() for project in projects)
     known = {project.id for project in projects}
-    past = ExtractionStore(transaction)
+    past, files = ExtractionStore(transaction), ArchivedFiles(transaction, target, known)
     for session in rows.sessions():
         yield session.record.line()
         for last, project in past.past(session.record.id):
@@ -72,11 +76,13 @@ def _records(transaction: Transaction, target: ArchiveTarget) -> Iterable[Line]:
         yield from (memory.line() for memory in rows.memories(session.record.id))
         yield from (observation.line() for observation in rows.observations(session.record.id))
         yield from (response.line() for response in rows.responses(session.record.id))
+        yield from (file.line() for file in files.of_session(session))
     yield from (pair.line() for pair in rows.replacements())
     for entity in rows.entities():
         yield entity.line()
         yield from (mention.line() for mention in rows.mentions(entity.id))
     yield from (relation.line() for relation in rows.relations())
+    yield from (entry.line() for entry in ArchivedEntries(transaction, target, now).all())
 
 
 def _header(target: ArchiveTarget) -> Line:

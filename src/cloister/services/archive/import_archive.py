@@ -27,6 +27,7 @@ from cloister.domain.archive.records import (
     SessionRecord,
     record_of,
 )
+from cloister.domain.archive.stored_records import EntryRecord, EntryVectorRecord, FileRecord
 from cloister.domain.errors import Forbidden, InvalidRequest
 from cloister.domain.identifiers import MAX_SEQUENCE, MemoryId
 from cloister.domain.project_settings import checked_settings
@@ -35,6 +36,7 @@ from cloister.domain.text import checked_project_name
 from cloister.domain.usage import Limits, refuse_over
 from cloister.services.archive.archived_projects import ArchivedProjects
 from cloister.services.archive.import_entities import MOST_MENTIONS, EntityBatch, EntityImport
+from cloister.services.archive.import_entries import EntryImport
 from cloister.services.archive.import_items import item_text, response_body
 from cloister.services.archive.import_relations import MOST_RELATIONS, RelationImport
 from cloister.services.archive.import_sessions import SessionBatch, SessionImport, add_replacements
@@ -61,6 +63,7 @@ class ArchiveImport:
         sessions: SessionImport,
         entities: EntityImport,
         relations: RelationImport,
+        entries: EntryImport,
         archived: ArchivedProjects,
         tally: ImportTally,
     ) -> None:
@@ -70,6 +73,7 @@ class ArchiveImport:
         self._sessions = sessions
         self._entities = entities
         self._relations = relations
+        self._entries = entries
         self._archived = archived
         self._tally = tally
         self._session: SessionBatch | None = None
@@ -92,6 +96,9 @@ class ArchiveImport:
             EntityRecord.kind: self._begin_entity,
             MentionRecord.kind: self._add_mention,
             RelationRecord.kind: self._add_relation,
+            FileRecord.kind: self._add_file,
+            EntryRecord.kind: self._begin_entry,
+            EntryVectorRecord.kind: self._add_entry_vector,
         }
 
     def run(self, reader: ArchiveReader) -> Iterator[None]:
@@ -110,6 +117,7 @@ class ArchiveImport:
         self._store_pairs()
         self._store_entity(ends=True)
         self._store_relations()
+        self._entries.store(self._tally)
 
     def _add_project(self, line: NumberedLine) -> None:
         if self._session is not None or self._entity is not None:
@@ -197,6 +205,21 @@ class ArchiveImport:
         batch.characters += len(str(body))
         batch.responses.append((record, body))
         self._store_session()
+
+    def _add_file(self, line: NumberedLine) -> None:
+        batch, record = self._of_session(FileRecord, line)
+        batch.characters += len(record.content or "")
+        batch.files.append(record)
+        self._store_session()
+
+    def _begin_entry(self, line: NumberedLine) -> None:
+        self._store_session(ends=True)
+        self._store_entity(ends=True)
+        self._store_relations()
+        self._entries.begin(record_of(EntryRecord, line.fields), self._tally)
+
+    def _add_entry_vector(self, line: NumberedLine) -> None:
+        self._entries.add_vector(record_of(EntryVectorRecord, line.fields))
 
     def _add_memory(self, line: NumberedLine) -> None:
         batch, record = self._of_session(MemoryRecord, line)

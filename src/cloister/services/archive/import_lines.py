@@ -13,9 +13,11 @@ from cloister.services.archive.archived_projects import ArchivedProjects
 from cloister.services.archive.import_archive import ArchiveImport
 from cloister.services.archive.import_conversations import ConversationImport
 from cloister.services.archive.import_entities import EntityImport
+from cloister.services.archive.import_entries import EntryImport
 from cloister.services.archive.import_relations import RelationImport
 from cloister.services.archive.import_sessions import SessionImport
 from cloister.services.conversations.record import Recorder
+from cloister.services.entries.embedding import EntryEmbedding
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.indexer import Indexer
@@ -34,6 +36,7 @@ class Import:
         indexer: Indexer,
         entities: EntityIndexing,
         recorder: Recorder,
+        embedding: EntryEmbedding,
         clock: Clock,
         limits: Limits,
         events: EventBus,
@@ -42,6 +45,7 @@ class Import:
         self._indexer = indexer
         self._entities = entities
         self._recorder = recorder
+        self._embedding = embedding
         self._clock = clock
         self._limits = limits
         self._events = events
@@ -75,7 +79,10 @@ class Import:
         )
         entities = EntityImport(self._database, self._entities, reach, archived)
         relations = RelationImport(self._database, reach, archived)
-        return ArchiveImport(self._database, reach, self._limits, sessions, entities, relations, archived, tally)
+        entries = EntryImport(self._database, self._embedding, reach, self._clock, self._limits)
+        return ArchiveImport(
+            self._database, reach, self._limits, sessions, entities, relations, entries, archived, tally
+        )
 
 
 def _stopped(reader: ArchiveReader, tally: ImportTally) -> str:

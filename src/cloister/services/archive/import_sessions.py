@@ -20,6 +20,7 @@ from cloister.domain.archive.records import (
     RevisionRecord,
     SessionRecord,
 )
+from cloister.domain.archive.stored_records import FileRecord
 from cloister.domain.conversation import Message, Session
 from cloister.domain.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MemoryId, MessageId, PoolId, SessionId, session_of
@@ -31,6 +32,7 @@ from cloister.domain.timestamps import Clock
 from cloister.domain.truth.supersession import Person
 from cloister.domain.usage import Limits, refuse_over
 from cloister.services.archive.archived_projects import ArchivedProjects
+from cloister.services.archive.import_files import FileImport, ImportedFiles, lock_projects
 from cloister.services.archive.import_items import add_items, add_responses
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.indexer import Indexer
@@ -70,13 +72,14 @@ class SessionBatch:
     responses: list[tuple[ResponseRecord, dict[str, Any]]] = field(
         default_factory=list[tuple[ResponseRecord, dict[str, Any]]]
     )
+    files: list[FileRecord] = field(default_factory=list[FileRecord])
     position: int = -1
     """The position of the last item after the last message."""
 
     @property
     def is_full(self) -> bool:
-        lists = (self.messages, self.memories, self.revisions, self.observations, self.items, self.responses)
-        size = sum(map(len, lists))
+        derived = (self.memories, self.revisions, self.observations)
+        size = sum(map(len, (self.messages, self.items, self.responses, self.files, *derived)))
         return size >= _LARGEST_BATCH or self.characters >= _MOST_CHARACTERS
 
     def check(self, message: MessageId, name: str) -> None:
@@ -97,6 +100,7 @@ class _Stored(NamedTuple):
     messages: int
     memories: int
     observations: int
+    files: ImportedFiles
     ids: dict[MemoryId, MemoryId]
 
 
@@ -147,6 +151,9 @@ class SessionImport:
         tally.add("messages", stored.messages, read - stored.messages)
         tally.add("memories", stored.memories, len(batch.memories) - stored.memories)
         tally.add("observations", stored.observations, len(batch.observations) - stored.observations)
+        tally.add("files", stored.files.added, stored.files.unchanged)
+        for reason in stored.files.skipped:
+            tally.skip(reason)
         if stored.is_new:
             self._events.created(stored.session)
         elif stored.messages:
@@ -176,6 +183,7 @@ class SessionImport:
         pools = PoolStore(transaction, self._indexer.generation)
         if batch.is_added and SessionStore(transaction).find(batch.record.external_id) is None:
             return None
+        visibilities = lock_projects(transaction, batch.files)
         session, is_new = self._session(transaction, rows, pools, batch.record)
         shift = (session.id - batch.record.id) << SEQUENCE_BITS
         messages = self._add_messages(transaction, rows, pools, session, batch, indexed, shift, now)
@@ -188,7 +196,8 @@ class SessionImport:
         for memory, revision in batch.revisions:
             rows.add_revision(ids.get(memory, self.memory_ids.get(memory, memory)), revision)
         observations = sum(rows.add_observation(session.id, shifted(each, shift)) for each in batch.observations)
-        return _Stored(session, is_new, messages, memories, observations, ids)
+        files = FileImport(pools, self._archived, self._limits).add(transaction, session, batch.files, visibilities)
+        return _Stored(session, is_new, messages, memories, observations, files, ids)
 
     def _session(
         self, transaction: Transaction, rows: ImportedRows, pools: PoolStore, record: SessionRecord

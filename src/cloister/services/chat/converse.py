@@ -20,20 +20,23 @@ from cloister.domain.errors import (
     InvalidRequest,
     ModelUnavailable,
     NotFound,
+    OutcomeUnknown,
     StorageError,
     TurnMoved,
 )
 from cloister.domain.identifiers import MessageId
 from cloister.domain.prompts.profile import DEFAULT_PROFILE_TOKENS
-from cloister.domain.prompts.prompt import prompt, wants_profile
+from cloister.domain.prompts.prompt import given, prompt, wants_profile
 from cloister.domain.reply import ChatRequest, ProviderEvent, TextDelta, ToolCallDelta, Usage
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import now
 from cloister.models.interface import ChatModel
 from cloister.models.openai.endpoint import TooLongForTheModel
 from cloister.services.chat.reply_buffer import FinishedReply, ReplyBuffer
-from cloister.services.chat.turns import Turn, Turns
+from cloister.services.chat.turns import Turn, TurnLost, Turns
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.recall.build_context import ContextBuilder, ContextRequest
+from cloister.services.receipts.reply import ReplyReceipt
 
 CHECK_SECONDS = 1.5
 """How often a running turn, and the access of its followers, is checked again: a change takes effect within 2 s (ISO-12)."""
@@ -118,7 +121,13 @@ class Chat:
     ) -> TurnEnd:
         """Recall, answer and store; each event is published as it occurs. When `stop` is set, the reply so far is stored. `build`
         makes the model's request if the client has a prompt of its own."""
-        buffer = ReplyBuffer(publish)
+        receipt = self._receipt(turn)
+
+        def published(event: TurnEvent) -> None:
+            receipt.token()
+            publish(event)
+
+        buffer = ReplyBuffer(published)
         contexts: list[Context] = []
 
         def recalled(context: Context) -> None:
@@ -127,7 +136,7 @@ class Chat:
 
         answering = asyncio.create_task(
             self.stream_reply(
-                partial(self.recall, turn), build or partial(own_request, turn), buffer, threads, recalled
+                partial(self.recall, turn), build or partial(own_request, turn), buffer, threads, recalled, receipt
             )
         )
         renewing = asyncio.create_task(self._renew_lease(turn, threads))
@@ -145,9 +154,9 @@ class Chat:
             finished = _turn_end(finished_reply)
             publish(finished)
             if not await self._forget_unnamed(turn, threads):
-                await self._store(turn, finished_reply, threads, contexts)
+                await self._store(turn, finished_reply, threads, contexts, receipt)
         else:
-            finished = await self._store(turn, finished_reply, threads, contexts)
+            finished = await self._store(turn, finished_reply, threads, contexts, receipt)
             publish(finished)
         if broke is not None and not isinstance(broke, CloisterError):
             raise broke
@@ -160,14 +169,19 @@ class Chat:
         buffer: ReplyBuffer,
         threads: ThreadRunner,
         recalled: Callable[[Context], object] = lambda context: None,
+        receipt: ReplyReceipt | None = None,
     ) -> None:
-        """Recall, and stream the reply into the buffer. If the prompt is too long for the model, retry with half of the context."""
+        """Recall, and stream the reply into the buffer. If the prompt is too long for the model, retry with half of the context.
+        `recalled` is called with what the model is given: as much of the context as the prompt has placeholders for."""
         budget = self._context_tokens
         for _ in range(_SHORTENINGS):
             context = await threads.read(partial(recall, budget))
-            recalled(context)
+            request = build(context)
+            if receipt is not None:
+                request = receipt.sending(request, context)
+            recalled(request.context or context)
             try:
-                async with aclosing(self.model.stream(build(context))) as pieces:
+                async with aclosing(self.model.stream(request)) as pieces:
                     async for piece in pieces:
                         if not buffer.take(piece):
                             return
@@ -200,6 +214,15 @@ class Chat:
         related = tuple(item for item in context.relevant_history if item.message.id not in known.union(turn.replaces))
         return replace(context, current_conversation=said, relevant_history=related)
 
+    def _receipt(self, turn: Turn) -> ReplyReceipt:
+        return ReplyReceipt(
+            question=turn.question.id,
+            template=turn.system_prompt,
+            key=turn.key,
+            known=turn.known,
+            default_model=self.model.name,
+        )
+
     async def _renew_lease(self, turn: Turn, threads: ThreadRunner) -> None:
         """Renew the turn; returns soon after it was lost."""
         renewal = self._turns.leases.renewal_seconds
@@ -216,10 +239,17 @@ class Chat:
                     return
 
     async def _store(
-        self, turn: Turn, finished_reply: FinishedReply, threads: ThreadRunner, contexts: Sequence[Context]
+        self,
+        turn: Turn,
+        finished_reply: FinishedReply,
+        threads: ThreadRunner,
+        contexts: Sequence[Context],
+        receipt: ReplyReceipt,
     ) -> TurnEnd:
-        """Store the reply, with retries: it exists nowhere else."""
+        """Store the reply with its receipt, with retries: it exists nowhere else. After a commit whose outcome is not known, a turn
+        that is over was ended by it."""
         finished = _turn_end(finished_reply)
+        unknown: OutcomeUnknown | None = None
         given = any(context.holds_other_sessions for context in contexts)
         end = partial(
             self._turns.end,
@@ -228,6 +258,7 @@ class Chat:
             given_recalled_text=given,
             contexts=contexts,
             outcome=finished_reply,
+            receipt=receipt.made(finished_reply.status, finished_reply.usage, now()),
         )
         for attempt in range(1, _TRIES + 1):
             try:
@@ -236,9 +267,15 @@ class Chat:
                     replaces = turn.replaces if finished_reply.status == "completed" else ()
                     await self._forget_replaced(turn, (*turn.failed, *replaces), threads)
                 return replace(finished, message=message)
+            except TurnLost as lost:
+                stored = None if unknown is None else await threads.read(partial(self._turns.stored_reply, turn))
+                if stored is None:
+                    return replace(finished, status="failed", error=unknown or lost)
+                return replace(finished, message=stored)
             except CloisterError as failed:
                 if attempt == _TRIES or not isinstance(failed, StorageError):
                     return replace(finished, status="failed", error=failed)
+                unknown = failed if isinstance(failed, OutcomeUnknown) else unknown
             await asyncio.sleep(_FIRST_WAIT * 2**attempt)
         raise AssertionError
 
@@ -273,5 +310,8 @@ def own_request(turn: Turn, context: Context, *, key: str | None = None) -> Chat
     """The request to the model for a client that leaves the prompt to the server. `key` is the caller's own key."""
     models = () if turn.model is None else (turn.model,)
     return ChatRequest(
-        messages=prompt(turn.system_prompt, context, turn.question), context=context, models=models, key=key
+        messages=prompt(turn.system_prompt, context, turn.question),
+        context=given(turn.system_prompt, context),
+        models=models,
+        key=key,
     )

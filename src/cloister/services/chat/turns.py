@@ -1,53 +1,43 @@
 """Assistant turns: at most one at a time in a session, begun with the user's message and ended with the reply.
 
 A turn begins in one transaction: the session is found, or created in its project (ISO-7), the turn is taken, and the user's message
-is appended. It ends in one transaction: the reply is appended, and the turn is released. In between it is a lease, which is renewed
-while the model answers, and expires if the process dies.
+is appended. It ends in one transaction: the reply is appended, and the turn is released. In between it is a lease of a few seconds,
+which is renewed every second or two while the model answers: if the process dies, the question can be answered again soon.
 """
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from cloister.domain.context import Context
-from cloister.domain.conversation import Draft, Message, Project, Session
-from cloister.domain.errors import Conflict, InvalidRequest, QuotaExceeded, TurnInProgress, TurnMoved
+from cloister.domain.conversation import Draft, Message, Session
+from cloister.domain.errors import Conflict, InvalidRequest, QuotaExceeded, TurnInProgress
 from cloister.domain.history import NewMessages
-from cloister.domain.identifiers import MessageId, ProjectId
+from cloister.domain.identifiers import KeyId, MessageId
 from cloister.domain.project_settings import chat_model, system_prompt
 from cloister.domain.prompts.forgotten_text import ForgottenTexts, without_forgotten
 from cloister.domain.prompts.recalled_text import tokens_after
+from cloister.domain.receipts.receipt import Receipt
 from cloister.domain.scope import Reach, Scope
 from cloister.services.chat.history import compared
+from cloister.services.chat.named_session import NamedSession, checked_session
 from cloister.services.chat.recalled import RecalledText
 from cloister.services.chat.reply_buffer import FinishedReply
+from cloister.services.chat.turn_scope import MOST_REPLACED, failed_replies, project_of, refuse_moved, scope_of
 from cloister.services.conversations.record import PreparedMessage, Recorder
 from cloister.services.conversations.sessions import SessionFields, Sessions, checked_fields
 from cloister.services.events.bus import EventBus
 from cloister.services.lease import Leases, new_lease_number
+from cloister.services.receipts.storing import store_with_reply
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.pools import PoolStore
 from cloister.storage.stores.sessions import SessionStore
-from cloister.storage.stores.tenants import ProjectStore
 from cloister.storage.stores.turns import TurnStore
 
-_MOST_REPLACED = 100
 _ATTEMPTS = 5
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NamedSession:
-    """The session that a chat request names, and the fields that the request gives for it. An existing session is not changed: with
-    `must_be_in` it has to be in `project`, and `user_id`, if given, has to match; with `names_user` also if it is None."""
-
-    session: str | None
-    project: ProjectId | None = None
-    must_be_in: bool = False
-    user_id: str | None = None
-    names_user: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,6 +78,7 @@ class Turn:
     is_unnamed: bool = False
     known: frozenset[str] = frozenset()
     record: "TurnRecord | None" = None
+    key: KeyId | None = None
 
     @property
     def name(self) -> str:
@@ -143,9 +134,20 @@ class Turns:
         user_id = reach.user_of(request.user_id)
         wanted = checked_fields(SessionFields(external_id=request.session, project=request.project, user_id=user_id))
         for _ in range(_ATTEMPTS):
-            with suppress(_Overtaken):
+            with suppress(_Overtaken), self._capping(reach):
                 return self._begin(reach, request, wanted, self._unknown(reach, request))
         raise TurnInProgress(request.session or "")
+
+    @contextmanager
+    def _capping(self, reach: Reach) -> Generator[None]:
+        """While another turn is running, end its lease after the time of a lease from now at the latest: the clock may have been
+        set back since it was taken or renewed (OPS-1)."""
+        try:
+            yield
+        except TurnInProgress as running:
+            (_, until), session = self.leases.term(), running.session
+            self._database.write(reach, lambda transaction: TurnStore(transaction).cap(session, until=until))
+            raise
 
     def _begin(self, reach: Reach, request: TurnRequest, wanted: SessionFields, new_messages: NewMessages) -> Turn:
         prepared = self._recorder.prepare(new_messages.new)
@@ -162,28 +164,28 @@ class Turns:
                 recorded = self._recorder.append(transaction, session.external_id, prepared, room_for=1)
                 session, messages = recorded.session, recorded.messages
             else:
-                session = SessionStore(transaction).get(
-                    session.external_id
-                )  # it is locked now, and may have moved before
+                # It is locked now, and may have moved before.
+                session = SessionStore(transaction).get(session.external_id)
                 messages = () if new_messages.answering is None else (new_messages.answering,)
             if not is_new:
                 checked_session(session, request)  # again, because it was not locked at the first check
             if not messages:
                 raise InvalidRequest("messages", "must hold a message of the user: the session has none yet.")
-            project = _project(transaction, session)
+            project = project_of(transaction, session)
             turn = Turn(
                 reach=reach,
                 number=number,
                 session=session,
-                scope=_scope(session, project),
+                scope=scope_of(session, project),
                 is_new=is_new,
                 messages=messages,
                 system_prompt=None if project is None else system_prompt(project.settings),
                 model=None if project is None else chat_model(project.settings),
-                failed=() if prepared else _failed_replies(transaction, session, messages[-1]),
+                failed=() if prepared else failed_replies(transaction, session, messages[-1]),
                 is_unnamed=is_new and request.session is None,
                 known=request.known,
                 record=request.record,
+                key=request.key,
             )
             if request.record is not None:
                 request.record.begun(transaction, turn)
@@ -219,21 +221,23 @@ class Turns:
                 raise Conflict(
                     f"Nobody has said anything in the session {session.external_id!r} that could be answered again."
                 )
-            later = messages.page(session.id, session.pool, limit=_MOST_REPLACED, after=asked[0].id)
-            project = _project(transaction, session)
+            later = messages.page(session.id, session.pool, limit=MOST_REPLACED, after=asked[0].id)
+            project = project_of(transaction, session)
             return Turn(
                 reach=reach,
                 number=number,
                 session=session,
-                scope=_scope(session, project),
+                scope=scope_of(session, project),
                 is_new=False,
                 messages=(asked[0],),
                 system_prompt=None if project is None else system_prompt(project.settings),
                 model=None if project is None else chat_model(project.settings),
                 replaces=tuple(message.id for message in later if message.role == "assistant"),
+                key=named.key,
             )
 
-        turn = self._database.write(reach, work)
+        with self._capping(reach):
+            turn = self._database.write(reach, work)
         self._events.turn_started(turn.session)
         return turn
 
@@ -245,10 +249,25 @@ class Turns:
             lambda transaction: TurnStore(transaction).renew(turn.session.id, turn.number, until=until),
         )
 
+    def is_running(self, session: Session) -> bool:
+        """Whether some process answers in this session."""
+        now, _ = self.leases.term()
+        with self._database.read(Reach(tenant=session.tenant)) as transaction:
+            return TurnStore(transaction).is_running(session.id, now=now)
+
     def stands(self, turn: Turn) -> bool:
         """False if the turn was lost: another was begun, or its question was forgotten."""
         with self._database.read(_tenant_of(turn)) as transaction:
             return TurnStore(transaction).is_of(turn.session.id, turn.number)
+
+    def stored_reply(self, turn: Turn) -> Message | None:
+        """The reply to the turn's question that is stored and was not there when the turn began."""
+        known = {*turn.replaces, *turn.failed}
+        with self._database.read(_tenant_of(turn)) as transaction:
+            later = MessageStore(transaction).page(
+                turn.session.id, turn.session.pool, limit=MOST_REPLACED, after=turn.question.id
+            )
+        return next((each for each in later if each.role == "assistant" and each.id not in known), None)
 
     def end(
         self,
@@ -258,12 +277,13 @@ class Turns:
         given_recalled_text: bool = False,
         contexts: Sequence[Context] = (),
         outcome: FinishedReply | None = None,
+        receipt: Receipt | None = None,
     ) -> Message | None:
         """Append the reply, if there is one, and release the turn. Raises `TurnLost`, and appends nothing, if the turn was lost; if
         the reply exceeds a quota, the turn is released nevertheless. The reply is marked with the pool whose text it quotes or was
         given, and its entities go to the project of the question, even if the session has moved. A reply that was given text of a
         pool that the session has left is not stored: `TurnMoved` (ISO-12). Text of `contexts` that was forgotten since it was
-        recalled is taken out of what the reply quotes (MEM-9)."""
+        recalled is taken out of what the reply quotes (MEM-9). The receipt is stored with the reply (PRF-1)."""
         prepared = None if reply is None else self._recorder.prepare([reply])
 
         def work(transaction: Transaction) -> tuple[Session, Message | None]:
@@ -274,13 +294,14 @@ class Turns:
                 session = SessionStore(transaction).get(name)
                 if turn.record is not None and outcome is not None:
                     turn.record.ended(transaction, turn, session, None, outcome)
+                store_with_reply(transaction, receipt, session, turn.number, None)
                 return session, None
             # The content of a failed reply is our own sentence, not the model's.
             given = (
                 reply is not None and reply.status != "failed" and (given_recalled_text or prepared[0].indexed.quotes)
             )
             if given:
-                _refuse_moved(transaction, turn, name)
+                refuse_moved(transaction, turn.scope, name)
             recorded = self._recorder.append(
                 transaction,
                 name,
@@ -291,6 +312,7 @@ class Turns:
             self._note_project(transaction, turn, recorded.session, recorded.messages[0])
             if turn.record is not None and outcome is not None:
                 turn.record.ended(transaction, turn, recorded.session, recorded.messages[0], outcome)
+            store_with_reply(transaction, receipt, recorded.session, turn.number, recorded.messages[0])
             return recorded.session, recorded.messages[0]
 
         try:
@@ -360,33 +382,3 @@ class Turns:
 def _tenant_of(turn: Turn) -> Reach:
     """The whole tenant, so that the reply can be stored even if the session has moved out of the caller's reach."""
     return Reach(tenant=turn.reach.tenant)
-
-
-def checked_session(session: Session, named: NamedSession) -> Session:
-    """Check that the session has the fields that the request gives. All chat requests use this: ask, ask again, follow and stop."""
-    if named.must_be_in and session.project != named.project:
-        raise Conflict(f"The session {session.external_id!r} exists already with another project_id.")
-    names_user = named.names_user or named.user_id is not None
-    if names_user and session.user_id != named.user_id:
-        raise Conflict(f"The session {session.external_id!r} exists already with another user_id.")
-    return session
-
-
-def _project(transaction: Transaction, session: Session) -> Project | None:
-    return None if session.project is None else ProjectStore(transaction).get(session.project)
-
-
-def _scope(session: Session, project: Project | None) -> Scope:
-    return session.scope(None if project is None else project.member_visibility)
-
-
-def _failed_replies(transaction: Transaction, session: Session, question: Message) -> tuple[MessageId, ...]:
-    later = MessageStore(transaction).page(session.id, session.pool, limit=_MOST_REPLACED, after=question.id)
-    return tuple(message.id for message in later if message.status == "failed")
-
-
-def _refuse_moved(transaction: Transaction, turn: Turn, name: str) -> None:
-    """The session is locked, so it cannot move between this check and the storing of the reply."""
-    session = SessionStore(transaction).get(name)
-    if _scope(session, _project(transaction, session)) != turn.scope:
-        raise TurnMoved(name)

@@ -12,9 +12,9 @@ from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.project_settings import chat_model, system_prompt
 from cloister.domain.scope import Reach, Scope
 from cloister.services.chat.converse import BuildRequest, Chat, ThreadRunner, TurnEnd, TurnEvent
+from cloister.services.chat.named_session import NamedSession, checked_session
 from cloister.services.chat.reply_buffer import ReplyBuffer
 from cloister.services.chat.responses import MOST_HISTORY
-from cloister.services.chat.turns import NamedSession, checked_session
 from cloister.services.conversations.items import StoredItem, newest_items
 from cloister.services.recall.build_context import ContextBuilder, ContextRequest
 from cloister.storage.interface import Database, Transaction

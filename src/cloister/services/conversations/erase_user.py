@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from cloister.domain.conversation import Session
-from cloister.domain.erasure import UserCounts
+from cloister.domain.erasure import Removal, UserCounts
 from cloister.domain.errors import Forbidden
-from cloister.domain.identifiers import EntityId, PoolId, ProjectId, SessionId
+from cloister.domain.identifiers import EntityId, PoolId, ProjectId, SessionId, format_entity_id, format_key_id
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
 from cloister.services.conversations.forget import Forgetting
@@ -15,11 +15,13 @@ from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import MOST_AT_ONCE, EventBus
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.certificates.removals import TenantRemovalStore
 from cloister.storage.stores.entities import EntityStore
 from cloister.storage.stores.entries.entries import TenantEntryStore
 from cloister.storage.stores.erasure import UserErasureStore
 from cloister.storage.stores.idempotency import IdempotencyStore
 from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.receipts.receipts import ReceiptStore
 from cloister.storage.stores.sessions import SessionStore
 
 T = TypeVar("T")
@@ -38,12 +40,14 @@ class _Removal:
     memories: int = 0
     observations: int = 0
     entries: int = 0
+    files: int = 0
     named: list[Session] = field(default_factory=list[Session])
     projects: set[ProjectId | None] = field(default_factory=set[ProjectId | None])
     pools: set[PoolId] = field(default_factory=set[PoolId])
     quoting: list[Session] = field(default_factory=list[Session])
     entities_left: set[EntityId] = field(default_factory=set[EntityId])
     entities_gone: set[EntityId] = field(default_factory=set[EntityId])
+    rows: Removal = field(default_factory=Removal)
 
 
 class UserErasure:
@@ -80,12 +84,14 @@ class UserErasure:
             observations=removed.observations,
             entities=len(removed.entities_gone),
             entries=removed.entries,
+            files=removed.files,
+            removal=removed.rows,
         )
 
     def _remove(self, transaction: Transaction, user_id: str) -> _Removal:
         """Locks sessions, then pools, in the order of recording and moving, to avoid deadlock. The session rows are removed last,
         because that locks the tenant's usage row, for which every recording waits."""
-        removed = _Removal()
+        removed = _Removal(rows=Removal(user=user_id))
         rows = UserErasureStore(transaction, user_id)
         sessions, pools = rows.lock_sessions(), rows.lock_pools()
         quotations = QuotationRemoval(transaction, self._generation)
@@ -100,20 +106,28 @@ class UserErasure:
             IdempotencyStore(transaction).forget_session(session)
             SessionStore(transaction).remove(session, messages=messages)
         rows.remove_pools(pools)
+        entries = TenantRemovalStore(transaction).entries(user_id)
         removed.entries = TenantEntryStore(transaction).remove_of_user(user_id)
-        for key in rows.remove_keys():
+        removed.rows.name("entries", entries, removed.entries)
+        ReceiptStore(transaction).remove_of_user(user_id)
+        keys = rows.remove_keys()
+        removed.rows.name("api_keys", list(map(format_key_id, keys)))
+        for key in keys:
             IdempotencyStore(transaction).forget_key(key)
         return removed
 
     def _remove_contents(
         self, transaction: Transaction, session: Session, quotations: QuotationRemoval, removed: _Removal
     ) -> None:
-        forgotten, entities = self._forgetting.remove_contents(transaction, session, quotations)
+        forgotten, entities = self._forgetting.remove_contents(
+            transaction, session, quotations, removed.rows, is_deleted=True
+        )
         removed.sessions.append((session.id, forgotten.messages))
         removed.messages += forgotten.messages
         removed.episodes += forgotten.episodes
         removed.memories += forgotten.memories
         removed.observations += forgotten.observations
+        removed.files += forgotten.files
         removed.pools.add(session.pool)
         removed.projects.add(session.project)
         removed.entities_left.update(entities.left)
@@ -129,6 +143,9 @@ class UserErasure:
             stored = entities.lock(own)
             for project in rows.remove_entities(stored):
                 entities.note_change(project)
+            named = [format_entity_id(one) for one in stored if one not in removed.entities_gone]
+            removed.rows.name("entities", named)
+            removed.rows.entities.extend(stored)
             removed.entities_gone.update(stored)
         for gone in _chunks(sorted(removed.entities_gone)):
             self._entities.index_again(transaction, (), gone=gone)

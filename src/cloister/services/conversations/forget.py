@@ -5,14 +5,25 @@ They are unreachable from the commit on, even if the index could not be updated 
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from cloister.domain.conversation import Session
+from cloister.domain.erasure import Removal
 from cloister.domain.errors import NotFound, StorageUnavailable
-from cloister.domain.identifiers import MemoryId, MessageId, SessionId, format_message_id
+from cloister.domain.identifiers import (
+    EntityId,
+    MemoryId,
+    MessageId,
+    SessionId,
+    format_message_id,
+    format_observation_id,
+)
 from cloister.domain.scope import Reach
+from cloister.domain.tracing.interface import NO_TRACING, MemorySpan, Tracer
 from cloister.domain.truth.supersession import Person
 from cloister.index.interface import WINDOW_REACH, ExternalIndex
+from cloister.services.certificates.rehearsal import run
+from cloister.services.certificates.removed_rows import note_message, note_session
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.entities import EntityIndexing
@@ -41,14 +52,17 @@ class ForgottenCounts:
     episodes: int
     memories: int
     observations: int
+    files: int = 0
+    removal: Removal = field(default_factory=Removal, compare=False, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RemovedMessages:
-    """How many messages were removed, and how many memories that derive from them."""
+    """How many messages were removed, and how many memories that derive from them; and the entities that went with them."""
 
     messages: int
     memories: int
+    entities: tuple[EntityId, ...] = ()
 
 
 class Forgetting:
@@ -62,7 +76,9 @@ class Forgetting:
         entities: EntityIndexing,
         generation: int,
         events: EventBus,
+        tracer: Tracer = NO_TRACING,
     ) -> None:
+        self._tracer = tracer
         self._database = database
         self._entities = entities
         self._external = external
@@ -70,13 +86,16 @@ class Forgetting:
         self._generation = generation
         self._events = events
 
-    def session(self, reach: Reach, external_id: str) -> ForgottenCounts:
-        """Remove a session and all its messages."""
+    def session(self, reach: Reach, external_id: str, *, dry_run: bool = False) -> ForgottenCounts:
+        """Remove a session and all its messages. With `dry_run` the transaction is rolled back."""
 
         def work(transaction: Transaction) -> tuple[Session, ForgottenCounts, list[Session]]:
             return self._remove(transaction, external_id)
 
-        return self._note_deleted(*self._database.write(reach, work))
+        with self._tracer.memory("delete_memory", reach.tenant) as span:
+            session, forgotten, quoting = run(self._database, reach, work, dry_run=dry_run)
+            _note(span, session, 0 if dry_run else forgotten.messages + forgotten.memories)
+            return forgotten if dry_run else self._note_deleted(session, forgotten, quoting)
 
     def session_of_request(self, reach: Reach, session: Session, *, messages: int) -> bool:
         """Remove a session that a request made, if nothing but that request's messages is in it; whether it was removed."""
@@ -87,13 +106,15 @@ class Forgetting:
                 return None
             return self._remove(transaction, session.external_id)
 
-        removed = self._database.write(reach, work)
-        if removed is not None:
-            self._note_deleted(*removed)
-        return removed is not None
+        with self._tracer.memory("delete_memory", reach.tenant) as span:
+            removed = self._database.write(reach, work)
+            if removed is not None:
+                _note(span, session, removed[1].messages)
+                self._note_deleted(*removed)
+            return removed is not None
 
     def _remove(self, transaction: Transaction, external_id: str) -> tuple[Session, ForgottenCounts, list[Session]]:
-        session, forgotten, quoting = self._empty(transaction, external_id)
+        session, forgotten, quoting = self._empty(transaction, external_id, is_deleted=True)
         IdempotencyStore(transaction).forget_session(session.id)
         PoolStore(transaction, self._generation).note_departure(session.pool)
         SessionStore(transaction).remove(session.id, messages=forgotten.messages)
@@ -107,70 +128,100 @@ class Forgetting:
         self.clean_up()
         return forgotten
 
-    def contents(self, reach: Reach, external_id: str) -> ForgottenCounts:
-        """Remove all messages of a session; the empty session stays."""
+    def contents(self, reach: Reach, external_id: str, *, dry_run: bool = False) -> ForgottenCounts:
+        """Remove all messages of a session; the empty session stays. With `dry_run` the transaction is rolled back."""
 
         def work(transaction: Transaction) -> tuple[Session, ForgottenCounts, list[Session]]:
-            session, forgotten, quoting = self._empty(transaction, external_id)
+            session, forgotten, quoting = self._empty(transaction, external_id, is_deleted=False)
             version = PoolStore(transaction, self._generation).raise_version(session.pool)
             SessionStore(transaction).note_removal(session.id, removed=forgotten.messages, version=version)
             ExtractionStore(transaction).recount_unchecked(session.id)
             return session, forgotten, quoting
 
-        session, forgotten, quoting = self._database.write(reach, work)
-        self._events.changed(session)
-        self._events.all_changed(quoting)
-        self.clean_up()
-        return forgotten
+        with self._tracer.memory("delete_memory", reach.tenant) as span:
+            session, forgotten, quoting = run(self._database, reach, work, dry_run=dry_run)
+            _note(span, session, 0 if dry_run else forgotten.messages + forgotten.memories)
+            if not dry_run:
+                self._events.changed(session)
+                self._events.all_changed(quoting)
+                self.clean_up()
+            return forgotten
 
-    def message(self, reach: Reach, message: MessageId) -> None:
-        """Remove one message."""
+    def message(self, reach: Reach, message: MessageId, *, dry_run: bool = False) -> Removal:
+        """Remove one message. With `dry_run` the transaction is rolled back."""
 
-        def work(transaction: Transaction) -> list[Session]:
+        def work(transaction: Transaction) -> tuple[list[Session], Removal]:
             external_id = MessageStore(transaction).session_name(message)
             session = SessionStore(transaction).lock(external_id).session
             quotations = QuotationRemoval(transaction, self._generation)
             notes = ObservationStore(transaction)
             quotations.add_messages(session, [message], notes.contents(session.id, message))
-            notes.forget_message(session.id, message)
-            if not self.remove_messages(transaction, session, [message]).messages:
+            removal = Removal()
+            entities = note_message(transaction, session, message, removal)
+            removal.observations.extend(notes.forget_message(session.id, message))
+            removal.name("observations", list(map(format_observation_id, removal.observations)))
+            gone = self.remove_messages(transaction, session, [message])
+            if not gone.messages:
                 raise NotFound("message", format_message_id(message))
-            return [session, *(one for one in quotations.apply() if one.id != session.id)]
+            entities.gone(removal, gone.entities)
+            return [session, *(one for one in quotations.apply() if one.id != session.id)], removal
 
-        self._events.all_changed(self._database.write(reach, work))
-        self.clean_up()
+        with self._tracer.memory("delete_memory", reach.tenant) as span:
+            changed, removal = run(self._database, reach, work, dry_run=dry_run)
+            _note(span, changed[0], 0 if dry_run else 1)
+            if not dry_run:
+                self._events.all_changed(changed)
+                self.clean_up()
+            return removal
 
-    def _empty(self, transaction: Transaction, external_id: str) -> tuple[Session, ForgottenCounts, list[Session]]:
+    def _empty(
+        self, transaction: Transaction, external_id: str, *, is_deleted: bool
+    ) -> tuple[Session, ForgottenCounts, list[Session]]:
         """Remove the contents of a session. Also returns the sessions with messages that quoted it."""
         session = SessionStore(transaction).lock(external_id).session
         quotations = QuotationRemoval(transaction, self._generation)
         supersession = Supersession(transaction)
         PoolStore(transaction, self._generation).lock(session.pool)
         related = supersession.related(MemoryStore(transaction).ids(session.id))
-        forgotten, entities = self.remove_contents(transaction, session, quotations)
+        removal = Removal()
+        forgotten, entities = self.remove_contents(transaction, session, quotations, removal, is_deleted=is_deleted)
+        forgotten = replace(forgotten, removal=removal)
         supersession.update(_person(session), related)
         self._entities.index_again(transaction, entities.left, gone=entities.gone)
         return session, forgotten, quotations.apply()
 
     def remove_contents(
-        self, transaction: Transaction, session: Session, quotations: QuotationRemoval
+        self,
+        transaction: Transaction,
+        session: Session,
+        quotations: QuotationRemoval,
+        removal: Removal,
+        *,
+        is_deleted: bool,
     ) -> tuple[ForgottenCounts, TouchedEntities]:
-        """Remove a session's messages and all that derives from them, in a transaction that has locked the session. The caller has
-        to index again the entities that are left, and then to apply `quotations`, once for all sessions."""
+        """Remove a session's messages and all that derives from them, in a transaction that has locked the session, and note them
+        in `removal`. The caller has to index again the entities that are left, and then to apply `quotations`, once for all
+        sessions."""
         quotations.add_session(session)
+        noted = note_session(transaction, session, removal, is_deleted=is_deleted)
         memories, messages = MemoryStore(transaction), MessageStore(transaction)
         forgotten_memories = memories.remove(session.id, memories.ids(session.id))
         observations = ObservationStore(transaction).forget_session(session.id)
         entities = EntityStore(transaction).forget_session(session.id)
+        noted.gone(removal, entities.gone)
         ExtractionStore(transaction).forget_past(session.id)
         IdempotencyStore(transaction).forget_contents(session.id)
         TurnStore(transaction).revoke(session.id)
-        remove_files(transaction, session.id)
+        files = remove_files(transaction, session.id)
         episodes = messages.count_episodes(session.id)
         removed = messages.remove_all(session.id)
-        self._note_removal(transaction, session.id)
+        self.note_removal(transaction, session.id)
         forgotten = ForgottenCounts(
-            messages=removed, episodes=episodes, memories=forgotten_memories, observations=observations
+            messages=removed,
+            episodes=episodes,
+            memories=forgotten_memories,
+            observations=observations,
+            files=files,
         )
         return forgotten, entities
 
@@ -192,8 +243,8 @@ class Forgetting:
         SessionStore(transaction).note_removal(session.id, removed=removed, version=version)
         ExtractionStore(transaction).recount_unchecked(session.id)
         for message in messages:
-            self._note_removal(transaction, session.id, message)
-        return RemovedMessages(messages=removed, memories=forgotten_memories)
+            self.note_removal(transaction, session.id, message)
+        return RemovedMessages(messages=removed, memories=forgotten_memories, entities=entities.gone)
 
     def remove_memories(self, transaction: Transaction, session: Session, memories: Sequence[MemoryId]) -> int:
         """Remove memories of a session, in a transaction that has locked it; what they superseded is true again (MEM-12)."""
@@ -203,7 +254,7 @@ class Forgetting:
         supersession.update(_person(session), related)
         return removed
 
-    def _note_removal(self, transaction: Transaction, session: SessionId, message: MessageId | None = None) -> None:
+    def note_removal(self, transaction: Transaction, session: SessionId, message: MessageId | None = None) -> None:
         """With an external index, put the removal into the queue, so that a crash cannot lose it."""
         if self._external is None:
             return
@@ -219,6 +270,11 @@ class Forgetting:
         if self._external is not None:
             with suppress(StorageUnavailable):  # a worker retries
                 self._queue.drain()
+
+
+def _note(span: MemorySpan, session: Session, removed: int) -> None:
+    span.store(session.project)
+    span.result(removed, session=session.id)
 
 
 def _person(session: Session) -> Person:

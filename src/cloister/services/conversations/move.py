@@ -19,19 +19,28 @@ from cloister.storage.stores.sessions import LockedSession, SessionStore
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MovePreview:
     """What would move along with a session, and how many of its replies quote text of the pool that it would leave, or were given
-    such text: their own words move along, and the quotations do not (ISO-12). All zero if it would not move."""
+    such text: their own words move along, and the quotations do not (ISO-12). All zero if it would not move. `sessions` and `users`
+    are the others that would recall it from then on: those of the pool that it would enter; None for a caller that is bound to
+    one user."""
 
     messages: int
     memories: int
     observations: int
     replies_given_recalled_text: int
+    sessions: int | None = 0
+    users: int | None = 0
 
 
-def preview_move(transaction: Transaction, session: Session, scope: Scope) -> MovePreview:
-    """What a move of the session to the pool of this scope would do. Nothing is changed."""
+def preview_move(transaction: Transaction, session: Session, scope: Scope, generation: int) -> MovePreview:
+    """What a move of the session to the pool of this scope would do, and to whom it would become visible. Nothing is changed."""
     if scope.project == session.project:
         return MovePreview(messages=0, memories=0, observations=0, replies_given_recalled_text=0)
+    pools, is_bound = PoolStore(transaction, generation), transaction.reach.user is not None
+    pool = None if is_bound else pools.find(scope.pool)
+    readers = (None, None) if is_bound else (0, 0) if pool is None else pools.readers(pool)
     return MovePreview(
+        sessions=readers[0],
+        users=readers[1],
         messages=session.message_count,
         memories=session.memory_count,
         observations=ObservationStore(transaction).count(session.id),

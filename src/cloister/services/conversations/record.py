@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 from cloister.domain.conversation import Draft, Episode, Message, Session, opens_episode
 from cloister.domain.errors import CloisterError, Conflict, InvalidRequest, NotFound, QuotaExceeded, TooLarge
-from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, PoolId, SessionId, message_id
+from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, PoolId, SessionId, format_message_id, message_id
 from cloister.domain.project_settings import pending_message_count
 from cloister.domain.scope import Reach
 from cloister.domain.text import is_storable
 from cloister.domain.timestamps import Clock
+from cloister.domain.tracing.interface import NO_TRACING, MemorySpan, TracedRecord, Tracer
 from cloister.domain.usage import Limits, refuse_over
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.indexer import Indexer
@@ -54,11 +55,13 @@ class RecordResult:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecordRequest:
-    """Messages to append to a session; validated when it is made."""
+    """Messages to append to a session; validated when it is made. `parent` is the span of the request, if it runs on another
+    thread."""
 
     reach: Reach
     session: str
     drafts: Sequence[Draft]
+    parent: object | None = None
 
     def __post_init__(self) -> None:
         if not is_storable(self.session):
@@ -136,8 +139,16 @@ class Recorder:
     """Each call is one transaction. Messages are embedded before it, so that it is short."""
 
     def __init__(
-        self, database: Database, indexer: Indexer, clock: Clock, limits: Limits, wake_up: WakeUp, events: EventBus
+        self,
+        database: Database,
+        indexer: Indexer,
+        clock: Clock,
+        limits: Limits,
+        wake_up: WakeUp,
+        events: EventBus,
+        tracer: Tracer = NO_TRACING,
     ) -> None:
+        self._tracer = tracer
         self._database = database
         self._indexer = indexer
         self.generation = indexer.generation
@@ -156,7 +167,10 @@ class Recorder:
             if isinstance(recorded, BaseException):
                 raise recorded
             return recorded
-        return self._noted(self._recorded_alone(append, idempotency_key))
+        with self._tracer.memory("create_memory", reach.tenant) as span:
+            recorded = self._noted(self._recorded_alone(append, idempotency_key))
+            note_recorded(span, recorded.session, recorded.messages)
+            return recorded
 
     def _noted(self, recorded: RecordResult) -> RecordResult:
         if not recorded.is_repeated:
@@ -174,12 +188,26 @@ class Recorder:
 
     def all(self, appends: Sequence[RecordRequest]) -> list[RecordResult | BaseException]:
         """Append the messages of several requests with one fsync; each answer is a result or an error."""
-        answers = self._database.write_batch(
-            [(append.reach, (append.session, append.drafts)) for append in appends],
-            self._prepare_requests,
-            self._append_requests,
-        )
-        return [answer if isinstance(answer, BaseException) else self._noted(answer) for answer in answers]
+        spans = [self._tracer.start("create_memory", append.reach.tenant, parent=append.parent) for append in appends]
+        try:
+            answers = self._database.write_batch(
+                [(append.reach, (append.session, append.drafts)) for append in appends],
+                self._prepare_requests,
+                self._append_requests,
+            )
+            for span, answer in zip(spans, answers, strict=True):
+                if isinstance(answer, BaseException):
+                    span.fail(answer)
+                else:
+                    note_recorded(span, answer.session, answer.messages)
+            return [answer if isinstance(answer, BaseException) else self._noted(answer) for answer in answers]
+        except BaseException as error:
+            for span in spans:
+                span.fail(error)
+            raise
+        finally:
+            for span in spans:
+                span.end()
 
     def episode(
         self, reach: Reach, session: str, user_message: Draft, reply: Draft, *, idempotency_key: str | None = None
@@ -271,6 +299,16 @@ class Recorder:
             return done_once(transaction, given, namespace, self._clock, first=first, again=again)
 
         return write_once(self._database, reach, work)
+
+
+def note_recorded(span: MemorySpan, session: Session, messages: Sequence[Message]) -> None:
+    """Note in the span of a recording what was recorded."""
+    span.store(session.project)
+    span.result(
+        len(messages),
+        session=session.id,
+        records=lambda: (TracedRecord(format_message_id(message.id), message.content) for message in messages),
+    )
 
 
 def _message(

@@ -23,6 +23,7 @@ from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.erasure import OldCounts, RetentionStore, SessionAge
 from cloister.storage.stores.files.trees import remove_old_files
 from cloister.storage.stores.idempotency import IdempotencyStore
+from cloister.storage.stores.receipts.receipts import ReceiptStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 
@@ -53,13 +54,11 @@ class Retained:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Batch:
-    """What one transaction forgot, the sessions that changed, and whether the session has nothing more that is too old. Files are
-    not among the counts."""
+    """What one transaction forgot, the sessions that changed, and whether the session has nothing more that is too old."""
 
     counts: OldCounts
     changed: tuple[Session, ...]
     done: bool
-    has_removed_files: bool = False
 
 
 class Retention:
@@ -74,7 +73,7 @@ class Retention:
         self._clock = clock
         self._events = events
         self._lock = threading.Lock()
-        self._forgotten: Counter[str] = Counter({"messages": 0, "memories": 0, "observations": 0})
+        self._forgotten: Counter[str] = Counter({"messages": 0, "memories": 0, "observations": 0, "files": 0})
 
     @property
     def forgotten(self) -> Mapping[str, int]:
@@ -145,8 +144,6 @@ class Retention:
             self._events.all_changed(batch.changed)
             self._count(batch.counts)
             done = batch.done
-            if batch.has_removed_files:
-                self._forgetting.clean_up()
             if batch.counts != NOTHING_OLD:
                 yield batch.counts
 
@@ -205,7 +202,8 @@ class Retention:
         if batch.done:
             store.note_oldest(locked)
         files = remove_old_files(transaction, locked.session.id, before)
-        return replace(batch, has_removed_files=files > 0)
+        ReceiptStore(transaction).remove_old(locked.session.id, before)
+        return replace(batch, counts=replace(batch.counts, files=files))
 
     def _remove(
         self, transaction: Transaction, session: Session, messages: list[MessageId], memories: list[MemoryId]
@@ -258,6 +256,7 @@ def _sum(first: OldCounts, second: OldCounts) -> OldCounts:
         messages=first.messages + second.messages,
         memories=first.memories + second.memories,
         observations=first.observations + second.observations,
+        files=first.files + second.files,
     )
 
 

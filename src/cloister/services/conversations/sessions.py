@@ -16,7 +16,7 @@ from cloister.domain.identifiers import (
     session_of,
 )
 from cloister.domain.recall.filter import Filter
-from cloister.domain.scope import Reach, Scope
+from cloister.domain.scope import DEFAULT_VISIBILITY, Reach, Scope
 from cloister.domain.text import Metadata, checked_metadata, checked_name, checked_tags
 from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits, refuse_over
@@ -28,7 +28,7 @@ from cloister.storage.stores.filters import FilterStore, SessionNames
 from cloister.storage.stores.idempotency import FirstAnswer
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.pools import PoolStore
-from cloister.storage.stores.sessions import Description, NewSession, SessionStore
+from cloister.storage.stores.sessions import Description, NewSession, SessionStore, UserSummary
 from cloister.storage.stores.tenants import ProjectStore
 from cloister.storage.stores.usage import UsageStore
 
@@ -166,6 +166,12 @@ class Sessions:
                 return store.page(limit=limit, project=project, any_project=any_project, user_id=user_id)
             return store.page(limit=limit, project=project, any_project=any_project, user_id=user_id, before=before)
 
+    def users(self, reach: Reach, project: ProjectId, *, limit: int) -> list[UserSummary]:
+        """The users who have sessions in a project and are within reach, in order."""
+        with self._database.read(reach) as transaction:
+            ProjectStore(transaction).get(project)
+            return SessionStore(transaction).users(project, limit=limit)
+
     def messages(
         self,
         reach: Reach,
@@ -243,12 +249,12 @@ class Sessions:
     def preview_move(self, reach: Reach, external_id: str, project: ProjectId | None) -> MovePreview:
         """What would move along with a session to this project, or with None to the shared pool. Nothing is changed."""
         with self._database.read(reach) as transaction:
-            if project is not None:
-                ProjectStore(transaction).get(project)
+            found = None if project is None else ProjectStore(transaction).get(project)
             session = SessionStore(transaction).get(external_id)
             _refuse_leaving(transaction.reach, project)
-            scope = Scope(tenant=reach.tenant, project=project, user=session.user_id)
-            return preview_move(transaction, session, scope)
+            visibility = DEFAULT_VISIBILITY if found is None else found.member_visibility
+            scope = Scope(tenant=reach.tenant, project=project, user=session.user_id, visibility=visibility)
+            return preview_move(transaction, session, scope, self._generation)
 
     def add(self, transaction: Transaction, wanted: SessionFields) -> tuple[Session, bool]:
         """Add a session in the transaction of a larger use case; `wanted` was checked. Returns False with the existing session if

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from cloister.domain.entries.entry import FLOAT_BYTES, GIVEN_VECTORS
 from cloister.domain.entries.operations import PutEntry, SearchEntries
 from cloister.domain.entries.paths import texts_at
 from cloister.domain.entries.value_filter import passes
@@ -20,8 +21,6 @@ from cloister.storage.stores.entries.entries import EntryStore, EntryVectors, Ne
 Vector = npt.NDArray[np.float32]
 # Entries that are compared in one step: few enough for memory, many enough for speed.
 _STEP = 2_048
-# Begins the names of the models of vectors that callers computed.
-_GIVEN = "given:"
 
 
 class Ranked(NamedTuple):
@@ -43,11 +42,24 @@ class EntryEmbedding:
         embedded = iter(self._embed([text for found in texts for text in found]))
         return [self._row(put, list(islice(embedded, len(found)))) for put, found in zip(puts, texts, strict=True)]
 
+    def prepare_given(self, put: PutEntry, vectors: Sequence[bytes]) -> NewEntry:
+        """The row of an entry with vectors that a caller computed and that were stored before: they stay as they are."""
+        return NewEntry(
+            new_entry_id(),
+            put.namespace,
+            put.key,
+            put.value,
+            put.ttl,
+            put.paths,
+            f"{GIVEN_VECTORS}{len(vectors[0]) // FLOAT_BYTES}",
+            b"".join(vectors),
+        )
+
     def query(self, search: SearchEntries) -> "Query | None":
         """The query of a search, if it has one."""
         if search.vector is not None:
             given = np.asarray(search.vector, "<f4")
-            return Query(f"{_GIVEN}{len(given)}", _unit(given[None])[0])
+            return Query(f"{GIVEN_VECTORS}{len(given)}", _unit(given[None])[0])
         if search.query is None:
             return None
         return Query(self._embedder.name, self._embedder.embed_query(search.query, lambda words: [1.0] * len(words)))
@@ -78,14 +90,14 @@ class EntryEmbedding:
         queries with such a vector only."""
         if row.model == query.model:
             return row.vectors
-        if row.value is None or query.is_given or row.model.startswith(_GIVEN):
+        if row.value is None or query.is_given or row.model.startswith(GIVEN_VECTORS):
             return b""
         return b"".join(each.tobytes() for each in self._embed(texts_at(row.value, json.loads(row.paths))))
 
     def _row(self, put: PutEntry, embedded: Sequence[Vector]) -> NewEntry:
         if put.vectors:
             given = _unit(np.asarray(put.vectors, "<f4"))
-            return _new(put, f"{_GIVEN}{given.shape[1]}", given)
+            return _new(put, f"{GIVEN_VECTORS}{given.shape[1]}", given)
         return _new(put, self._embedder.name, np.stack(embedded)) if embedded else _new(put, None, None)
 
     def _embed(self, texts: Sequence[str]) -> list[Vector]:
@@ -103,7 +115,7 @@ class Query(NamedTuple):
 
     @property
     def is_given(self) -> bool:
-        return self.model.startswith(_GIVEN)
+        return self.model.startswith(GIVEN_VECTORS)
 
 
 def _passes(row: EntryVectors, wanted: Mapping[str, Any]) -> bool:

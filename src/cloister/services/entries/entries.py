@@ -1,6 +1,7 @@
 """The key-value store of an application's agents: entries in namespaces, inside one part of a project. An entry is kept as it was
 stored, and is never recalled in a context."""
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -11,6 +12,7 @@ from cloister.domain.entries.namespace import Namespace, literal_prefix
 from cloister.domain.entries.operations import (
     DeleteEntry,
     DeleteExpired,
+    ExpectEntry,
     GetEntry,
     ListNamespaces,
     Operation,
@@ -19,7 +21,7 @@ from cloister.domain.entries.operations import (
     check_batch,
 )
 from cloister.domain.entries.value_filter import passes
-from cloister.domain.errors import Forbidden, TooLarge
+from cloister.domain.errors import Conflict, Forbidden, TooLarge
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import Clock
@@ -74,8 +76,8 @@ class Entries:
         self, reach: Reach, scope: EntryScope, operations: Sequence[Operation], *, may_refresh: bool = True
     ) -> list[Result]:
         """Run a batch, and return one result for each operation. Reads see the store as it was before the batch; of several
-        writes to one key the last is made. All writes are one transaction. Without `may_refresh` reading does not prolong the life
-        of entries, which is a change."""
+        writes to one key the last is made. All writes are one transaction: `Conflict`, and none is made, if the store is not as the
+        batch expects. Without `may_refresh` reading does not prolong the life of entries, which is a change."""
         check_batch(operations)
         if scope.user is not None:
             checked_name(scope.user, "user_id")
@@ -88,12 +90,16 @@ class Entries:
         rows = self._embedding.prepare([each for each in last.values() if isinstance(each, PutEntry)])
         deleted = [address for address, each in last.items() if isinstance(each, DeleteEntry)]
         sweeps = [at for at, each in enumerate(operations) if isinstance(each, DeleteExpired)]
-        if not (rows or deleted or sweeps or refreshed):
+        expected = [each for each in operations if isinstance(each, ExpectEntry)]
+        if not (rows or deleted or sweeps or refreshed or expected):
             return answer.results
 
         def work(transaction: Transaction) -> tuple[int, int]:
-            _lock(transaction, scope)
+            if expected:
+                TenantStore(transaction).lock_names()  # one batch with conditions after another
+            lock_part(transaction, scope)
             store = EntryStore(transaction, scope, self._clock())
+            _check(store, expected)
             store.refresh(refreshed)
             self._put(transaction, store, rows)
             removed = sum(store.remove(*address) for address in sorted(deleted))
@@ -111,7 +117,7 @@ class Entries:
             at: self._embedding.query(each) for at, each in enumerate(operations) if isinstance(each, SearchEntries)
         }
         answer = _Answer(len(operations))
-        if all(isinstance(operation, PutEntry | DeleteEntry | DeleteExpired) for operation in operations):
+        if all(isinstance(each, PutEntry | DeleteEntry | DeleteExpired | ExpectEntry) for each in operations):
             return answer
         with self._database.read(reach) as transaction:
             if scope.project is not None:
@@ -137,21 +143,29 @@ class Entries:
         return [replace(entries[ranked.id], score=ranked.score) for ranked in best]
 
     def _put(self, transaction: Transaction, store: EntryStore, rows: Sequence[NewEntry]) -> None:
-        """A tenant with a limit of messages may store as many entries. They are counted only where there is a limit."""
+        """Entries are counted only where there is a limit."""
         if not rows:
             return
-        limit = UsageStore(transaction).limits().over(self._limits).messages
+        limit = UsageStore(transaction).limits().over(self._limits).entries
         if limit is not None:
             new = sum(1 for row in rows if store.find(row.namespace, row.key) is None)
             refuse_over("entries", count_entries(transaction), new, limit)
         store.put(rows)
 
 
-def _lock(transaction: Transaction, scope: EntryScope) -> None:
+def lock_part(transaction: Transaction, scope: EntryScope) -> None:
     """Neither the project nor the tenant can be deleted until the transaction ends."""
     if scope.project is not None:
         ProjectStore(transaction).lock_shared(scope.project)
     TenantStore(transaction).lock_shared()
+
+
+def _check(store: EntryStore, expected: Sequence[ExpectEntry]) -> None:
+    for each in expected:
+        found = store.find(each.namespace, each.key)
+        wanted = None if each.value is None else json.loads(each.value)
+        if (None if found is None else found.entry.value) != wanted:
+            raise Conflict(f"The entry {each.key!r} is not as expected: it was changed since. Read it again.")
 
 
 def _last_writes(operations: Sequence[Operation]) -> dict[_Address, PutEntry | DeleteEntry]:

@@ -51,7 +51,7 @@ class EntityIndexing:
         so that a crash cannot lose it."""
         entities = EntityStore(transaction)
         stored = entities.found(left) if left else []
-        prepared = self._indexer.prepare([_said(entity) for entity in stored], self._clock()) if stored else []
+        prepared = self._indexer.prepare([entity_text(entity) for entity in stored], self._clock()) if stored else []
         for entity, indexed in zip(stored, prepared, strict=True):
             entities.set_index(entity.id, indexed)
         if self._external is None:
@@ -100,7 +100,7 @@ class EntityIndexing:
 
     def _keep(self, reach: Reach, project: ProjectId, words: Sequence[EntityWords]) -> list[EntityWords]:
         """Embed and store; no transaction is open while the embedder works. Returns the entities with their vectors and terms."""
-        indexed = self._indexer.embed([_said(one.entity) for one in words], self._clock())
+        indexed = self._indexer.embed([entity_text(one.entity) for one in words], self._clock())
         entries = list(zip(words, indexed, strict=True))
         self._write(reach, lambda rows: rows.set_indexed(project, entries))
         return [replace(one, vector=made.vector, terms=made.terms) for one, made in entries]
@@ -121,7 +121,8 @@ class EntityIndexing:
         )
 
 
-def _said(entity: Entity) -> Said:
+def entity_text(entity: Entity) -> Said:
+    """What an entity is indexed by."""
     return f"{', '.join((entity.name, *entity.aliases))}: {entity.notes}", None, entity.created_at
 
 

@@ -1,9 +1,15 @@
 """Rebuild the index after a change of embedder or tokeniser, or from scratch. Search keeps working meanwhile.
 
-Every row has the generation that indexed it, and only rows of the current generation are ranked: of a pool that is rebuilt by half,
-the rebuilt half is found. Messages are rebuilt first, then memories and entities.
+Every row has the generation that indexed it, and only rows of the current generation are ranked; `recall/current_rows.py` makes
+those of other generations anew while they are read. Memories and entities are rebuilt first, then messages, so that a pool whose
+messages are of this generation has nothing stale.
+
+The newest generation is rebuilt by itself, in the background; an older process beside a newer one does not undo it.
 """
 
+import random
+import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal, cast
@@ -22,6 +28,8 @@ from cloister.storage.stores.indexing.index_rows import IndexStore, Words
 Progress = Callable[[int, int], None]
 _Kind = Literal["messages", "memories", "entities"]
 _CHUNK = 200
+_RECOUNT_SECONDS = 5.0
+_RECOUNT_NOTHING_SECONDS = 600.0
 # No row has this generation, so all rows count as stale.
 _NO_GENERATION = -1
 
@@ -60,6 +68,31 @@ class Reindexer:
         self._queue = queue
         self._clock = clock
         self._vectors = vectors
+        self._lock = threading.Lock()
+        self._counted: tuple[float, IndexCounts] | None = None
+
+    def stale_lately(self) -> IndexCounts:
+        """The number of rows of other generations, counted some seconds ago at most: for callers that ask often. Counting reads
+        every memory and entity."""
+        with self._lock:
+            if self._counted is None or time.monotonic() >= self._counted[0]:
+                counts = self.stale()
+                seconds = _RECOUNT_SECONDS if counts.total else _RECOUNT_NOTHING_SECONDS
+                self._counted = time.monotonic() + seconds, counts
+            return self._counted[1]
+
+    def is_newest(self) -> bool:
+        """Whether no newer embedder or tokeniser has been used on this database."""
+        newest = cast(int, self._database.maintenance.rows("newest_generation")[0][0])
+        return self._indexer.generation == newest
+
+    def rebuild(self) -> Iterator[int]:
+        """Rebuild the rows of other generations; yields after each transaction how many rows it rebuilt. Several processes may do
+        it at once: each begins with another pool."""
+        for _, count in self._steps(everything=False):
+            self._counted = None
+            yield count
+        self._counted = None
 
     def stale(self) -> IndexCounts:
         """The number of rows of other generations."""
@@ -76,6 +109,7 @@ class Reindexer:
         total += 0 if self._vectors is None else self._vectors.waiting()
         progress(0, total)
         for kind, count in self._steps(everything):
+            self._counted = None
             rebuilt[kind] += count
             done = sum(rebuilt.values())
             progress(done, max(done, total))
@@ -100,9 +134,6 @@ class Reindexer:
         """Yields the kind and number of rows after each transaction."""
         maintenance = self._database.maintenance
         generation = _NO_GENERATION if everything else self._indexer.generation
-        for tenant, pool in cast(list[tuple[int, int]], maintenance.rows("stale_pools", generation=generation)):
-            for count in self._rebuild_pool(Reach(tenant=TenantId(tenant)), PoolId(pool), everything):
-                yield "messages", count
         for tenant, session in cast(list[tuple[int, int]], maintenance.rows("stale_memories", generation=generation)):
             reach = Reach(tenant=TenantId(tenant))
             for count in self._memories.rebuild(reach, SessionId(session), everything=everything):
@@ -111,6 +142,11 @@ class Reindexer:
             reach = Reach(tenant=TenantId(tenant))
             for count in self._entities.rebuild(reach, ProjectId(project), everything=everything):
                 yield "entities", count
+        pools = cast(list[tuple[int, int]], maintenance.rows("stale_pools", generation=generation))
+        random.shuffle(pools)
+        for tenant, pool in pools:
+            for count in self._rebuild_pool(Reach(tenant=TenantId(tenant)), PoolId(pool), everything):
+                yield "messages", count
 
     def _rebuild_pool(self, reach: Reach, pool: PoolId, everything: bool) -> Iterator[int]:
         for session in self._members(reach, pool):

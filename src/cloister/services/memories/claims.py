@@ -45,6 +45,13 @@ class Claims:
     def is_any_due(self) -> bool:
         return bool(self._database.maintenance.rows("due_session", now=self._clock()))
 
+    def cap(self) -> None:
+        """End every claim after the time of a lease from now at the latest: the clock may have been set back since it was taken.
+        A worker that is alive renews its claim."""
+        _, until = self._leases.term()
+        if self._database.maintenance.rows("overlong_claim", until=until):
+            self._database.maintenance.write("cap_claims", until=until)
+
     def waiting(self) -> int:
         """How many sessions are due."""
         return cast(int, self._database.maintenance.rows("count_due", now=self._clock())[0][0])
@@ -55,6 +62,7 @@ class Claims:
 
     def claim_due(self) -> Claim | None:
         """Claim a due session of the next tenant; None if there is none to claim. Concurrent workers get different sessions."""
+        self.cap()
         if not self.is_any_due():
             return None
         number, (now, until) = new_lease_number(), self._leases.term()
@@ -71,6 +79,8 @@ class Claims:
         """Claim this session, due or not, within the caller's reach; None while another worker has it. The claim itself has the
         reach of the tenant, because entities of earlier messages may belong to another project (ISO-6)."""
         claim = Claim(reach=Reach(tenant=reach.tenant), session=session, number=new_lease_number())
+
+        self.cap()
 
         def work(transaction: Transaction) -> bool:
             now, until = self._leases.term()

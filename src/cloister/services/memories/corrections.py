@@ -106,6 +106,11 @@ class Corrections:
         with self._database.read(reach) as transaction:
             return MemoryStore(transaction).get(memory, self._clock())
 
+    def change_times(self, reach: Reach, memories: Sequence[MemoryId]) -> dict[MemoryId, int]:
+        """When people last changed these memories, without those that nobody changed."""
+        with self._database.read(reach) as transaction:
+            return MemoryStore(transaction).change_times(memories)
+
     def correct(self, reach: Reach, memory: MemoryId, change: MemoryChange, *, by: str | None) -> StoredMemory:
         """Change the fields that are given. Another text makes the memory one that was `corrected`."""
         checked = checked_change(change, self._clock())

@@ -15,6 +15,7 @@ from cloister.domain.entity import (
     EntityName,
     same_name,
 )
+from cloister.domain.erasure import Removal, RemovedText
 from cloister.domain.errors import Conflict, InvalidRequest, NotFound, TooLarge
 from cloister.domain.extraction import EntityType
 from cloister.domain.identifiers import (
@@ -26,9 +27,10 @@ from cloister.domain.identifiers import (
     new_entity_id,
 )
 from cloister.domain.memory import normalised
-from cloister.domain.scope import Reach
+from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_name, checked_text
 from cloister.domain.timestamps import Clock
+from cloister.services.certificates.rehearsal import run
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.memories.entities import Entities, EntityDetail
 from cloister.storage.interface import Database, Transaction
@@ -145,11 +147,11 @@ class EntityChanges:
 
         return self._database.write(reach, work)
 
-    def delete(self, reach: Reach, entity: EntityId) -> None:
+    def delete(self, reach: Reach, entity: EntityId, *, dry_run: bool = False) -> Removal:
         """Delete an entity with all its names: nothing shows it any more. For a day it can be restored, then it is removed. The
-        messages that mention it stay; a later mention makes a new entity."""
+        messages that mention it stay; a later mention makes a new entity. With `dry_run` the transaction is rolled back."""
 
-        def work(transaction: Transaction) -> None:
+        def work(transaction: Transaction) -> Removal:
             groups = EntityGroupStore(transaction)
             head, names = self._locked(transaction, entity)
             ids = [name.id for name in names]
@@ -157,8 +159,13 @@ class EntityChanges:
             groups.note_change(entity, None, "delete", [(name,) for name in ids], now=self._clock())
             changed = groups.apply_first_names(groups.first_names(ids))
             self._index(transaction, head, changed, gone=ids)
+            scope = Scope(tenant=reach.tenant, project=head.project, user=head.user)
+            text = RemovedText(text=head.corrected_name or head.name, scope=scope)
+            removal = Removal(hidden_entities=ids, texts=[text])
+            removal.name("entities", [format_entity_id(entity)])
+            return removal
 
-        self._database.write(reach, work)
+        return run(self._database, reach, work, dry_run=dry_run)
 
     def merge(self, reach: Reach, entity: EntityId, into: EntityId) -> EntityDetail:
         """Make an entity part of another one of the same part of a project, under the id and the name of that one."""

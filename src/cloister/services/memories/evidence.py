@@ -16,6 +16,8 @@ from cloister.domain.extraction import (
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import same_as
 from cloister.domain.prompts.recalled_text import own_words
+from cloister.domain.recall.filter import same_json
+from cloister.domain.text import Metadata
 from cloister.domain.timestamps import is_valid_time
 from cloister.models.interface import Extractor
 from cloister.services.memories.languages import language_code
@@ -98,3 +100,13 @@ def _dated(memory: ExtractedMemory, said_at: Mapping[MessageId, int]) -> Extract
     if memory.valid_from is not None and is_valid_time(memory.valid_from):
         return memory
     return replace(memory, valid_from=min(said_at[source] for source in memory.sources))
+
+
+def common_metadata(sources: Sequence[MessageId], given: Mapping[MessageId, Metadata]) -> Metadata:
+    """The entries of metadata that all these messages have, with equal values."""
+    first, *others = [given.get(source, {}) for source in sources] or [{}]
+    return {
+        key: value
+        for key, value in first.items()
+        if all(key in other and same_json(other[key], value) for other in others)
+    }

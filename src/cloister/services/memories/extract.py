@@ -24,14 +24,22 @@ from cloister.domain.observation import Observation
 from cloister.domain.project_settings import extraction_guidance, pending_message_count
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
+from cloister.domain.tracing.interface import NO_TRACING, MemorySpan, Tracer
 from cloister.models.interface import Extractor
 from cloister.services.memories.claims import Claim, Claims
 from cloister.services.memories.entities import Entities
-from cloister.services.memories.evidence import evidence, extracted_entities, stated_memories, wanted_memories
+from cloister.services.memories.evidence import (
+    common_metadata,
+    evidence,
+    extracted_entities,
+    stated_memories,
+    wanted_memories,
+)
 from cloister.services.memories.memories import Memories, PreparedMemory
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.extraction import ClaimedSession, ExtractionStore
 from cloister.storage.stores.memories import KnownMemories, MemoryStore
+from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.observations import ObservationStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
@@ -101,7 +109,9 @@ class Extraction:
         extractor: Extractor,
         clock: Clock,
         claims: Claims,
+        tracer: Tracer = NO_TRACING,
     ) -> None:
+        self._tracer = tracer
         self._database = database
         self._store = memories
         self._entities = entities
@@ -144,9 +154,17 @@ class Extraction:
 
     def run(self, claim: Claim) -> Outcome:
         """Extract a claimed session. A failure is noted on the session, to be retried later, and returned, not raised."""
+        with self._tracer.memory("upsert_memory", claim.reach.tenant, caused_by=claim.session) as span:
+            outcome = self._run(claim, span)
+            span.result(outcome.counts.memories, session=claim.session)
+            if outcome.error is not None:
+                span.fail(outcome.error)
+            return outcome
+
+    def _run(self, claim: Claim, span: MemorySpan) -> Outcome:
         try:
             with self._claims.renewing(claim):
-                outcome = Outcome(result="succeeded", session=claim.session, counts=self._extract(claim))
+                outcome = Outcome(result="succeeded", session=claim.session, counts=self._extract(claim, span))
         except _LeaseLost:
             outcome = Outcome(result="lost", session=claim.session)
         except Exception as error:  # noqa: BLE001 - returned and noted; one failing session must not stop a worker
@@ -160,9 +178,10 @@ class Extraction:
             self._results[outcome.result] += 1
         return outcome
 
-    def _extract(self, claim: Claim) -> ExtractionCounts:
+    def _extract(self, claim: Claim, span: MemorySpan) -> ExtractionCounts:
         """Read, extract and store; no transaction is open while the extractor works."""
         work = self._read(claim)
+        span.store(work.claimed.project)
         said = evidence(work.unchecked)
         guidance = work.guidance[work.claimed.project]
         of_pool = _of_pool(said, work.claimed.pool)
@@ -220,7 +239,8 @@ class Extraction:
             raise _LeaseLost
         there = extraction.present(session, [one.id for one in (*work.unchecked, *work.unobserved)])
         kept = [entry for entry in memories if _is_whole(entry.extracted.sources, there)]
-        added = self._store.add_prepared(transaction, session, kept, "extracted")
+        labelled = _with_metadata(transaction, work.claimed, kept)
+        added = self._store.add_prepared(transaction, session, labelled, "extracted")
         # Messages are marked after the pool is locked, which adding memories does: forgetting locks the pool before it changes
         # messages of other sessions.
         checked = extraction.mark_checked(session, [one.id for one in work.unchecked])
@@ -319,6 +339,22 @@ def _sentence(error: Exception) -> str:
     if isinstance(error, CloisterError):
         return f"What was extracted could not be kept ({error.code})."
     return f"The extractor failed ({type(error).__name__})."
+
+
+def _with_metadata(
+    transaction: Transaction, claimed: ClaimedSession, prepared: Sequence[PreparedMemory]
+) -> list[PreparedMemory]:
+    """The memories with the metadata that all their messages have in common, so that a filter that finds the messages finds the
+    memories too (MEM-14)."""
+    sources = sorted({source for entry in prepared for source in entry.extracted.sources})
+    messages = MessageStore(transaction).found(claimed.session, claimed.pool, sources)
+    given = {message.id: message.metadata for message in messages if message.metadata}
+    if not given:
+        return [*prepared]
+    return [
+        replace(entry, extracted=replace(entry.extracted, metadata=common_metadata(entry.extracted.sources, given)))
+        for entry in prepared
+    ]
 
 
 def _is_whole(sources: Sequence[MessageId], there: set[MessageId]) -> bool:

@@ -3,14 +3,16 @@
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from cloister.domain.conversation import Session
+from cloister.domain.erasure import Removal
 from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
 from cloister.domain.extraction import ExtractedMemory
-from cloister.domain.identifiers import MemoryId, SessionId, format_memory_id, new_memory_id
+from cloister.domain.identifiers import MemoryId, MessageId, SessionId, format_memory_id, new_memory_id
 from cloister.domain.memory import (
     MAX_MEMORY,
     MEMORY_STATUSES,
@@ -23,10 +25,12 @@ from cloister.domain.memory import (
 )
 from cloister.domain.recall.filter import Filter
 from cloister.domain.scope import Reach
-from cloister.domain.text import checked_name, checked_text, is_storable
+from cloister.domain.text import Metadata, checked_metadata, checked_name, checked_text, is_storable
 from cloister.domain.timestamps import Clock
 from cloister.domain.truth.subject_words import searchable_text
 from cloister.domain.truth.supersession import Person
+from cloister.services.certificates.rehearsal import run
+from cloister.services.certificates.removed_rows import NotedEntities, note_memories, note_text
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.entities import EntityIndexing
@@ -89,13 +93,31 @@ class Memories:
         self._events = events
 
     def add(
-        self, reach: Reach, external_id: str, contents: Sequence[str], *, idempotency_key: str | None = None
+        self,
+        reach: Reach,
+        external_id: str,
+        contents: Sequence[str],
+        *,
+        idempotency_key: str | None = None,
+        metadata: Metadata | None = None,
+        valid_from: int | None = None,
     ) -> MemoryAdditions:
-        """Add memories by hand. They have no sources, and stay until they or their session are forgotten."""
+        """Add memories by hand. They have no sources, and stay until they or their session are forgotten. `metadata` and
+        `valid_from` are those of all of them, and no part of what a repeated request is recognised by."""
         if not is_storable(external_id):
             raise NotFound("session", external_id)
         checked = checked_memories(contents)
-        stated = [ExtractedMemory(content=text, sources=(), subject=self._subject_of(text)) for text in checked]
+        checked_metadata(metadata or {})
+        stated = [
+            ExtractedMemory(
+                content=text,
+                sources=(),
+                subject=self._subject_of(text),
+                metadata=metadata or {},
+                valid_from=valid_from,
+            )
+            for text in checked
+        ]
         prepared = self.prepare(stated)
         given = None if idempotency_key is None else request(idempotency_key, checked)
 
@@ -164,6 +186,7 @@ class Memories:
                 source=source,
                 subject=extracted.subject,
                 categories=extracted.categories,
+                metadata=extracted.metadata,
             )
             if entry.digest not in withdrawn and _insert(memories, memory, entry, by_person=by_person):
                 added.append(memory)
@@ -215,33 +238,68 @@ class Memories:
             read = partial(memories.of_user, user, now=now, status=status)
             return memory_page(read, filter, limit=limit, after=after or _cursor(memories, behind, now))
 
-    def forget(self, reach: Reach, memory: MemoryId) -> None:
+    def of_messages(self, reach: Reach, messages: Sequence[MessageId]) -> list[StoredMemory]:
+        """The memories that came from these messages and are within reach, oldest first."""
+        with self._database.read(reach) as transaction:
+            memories, now = MemoryStore(transaction), self._clock()
+            found: list[StoredMemory] = []
+            for memory in {memory for message in messages for memory in memories.derived_from(message)}:
+                with suppress(NotFound):
+                    found.append(memories.get(memory, now))
+        return sorted(found, key=lambda stored: (stored.memory.created_at, stored.memory.id))
+
+    def forget(self, reach: Reach, memory: MemoryId, *, dry_run: bool = False) -> Removal:
         """Remove a memory with its copies, and quotations of it in stored replies. Its messages stay, and quotations of their other
-        words; notes on entities lose the sentence that says the same."""
+        words; notes on entities lose the sentence that says the same. With `dry_run` the transaction is rolled back."""
+        changed, removal = run(
+            self._database, reach, lambda transaction: self._remove(transaction, memory), dry_run=dry_run
+        )
+        if not dry_run:
+            self._note_forgotten(changed)
+        return removal
+
+    def forget_each(self, reach: Reach, memories: Sequence[MemoryId]) -> None:
+        """Remove memories as `forget` does, all in one transaction. One that is not there any more is passed over."""
 
         def work(transaction: Transaction) -> list[Session]:
-            memories, copies = MemoryStore(transaction), Copies(transaction, self._generation)
-            named = memories.get(memory, self._clock())
-            sessions = copies.lock(named, copies.of(named, self._clock()))
-            named = memories.get(memory, self._clock())
-            others = (copy for copy in copies.of(named, self._clock()) if copy.memory.session in sessions)
-            removed = [one.memory for one in (named, *others)]
-            quotations = QuotationRemoval(transaction, self._generation)
-            supersession = Supersession(transaction)
-            related = supersession.related([one.id for one in removed])
-            for one in removed:
-                quotations.add_memory(sessions[one.session], one.id)
-                said = {same_as(one.content), *RevisionStore(transaction, one.id).replaced()}
-                memories.remove(one.session, [one.id])
-                noted = EntityStore(transaction).forget_statements(one.session, said)
-                self._entities.index_again(transaction, noted.left, gone=noted.gone)
-                IdempotencyStore(transaction).forget_memories(one.session)
-            session = sessions[named.memory.session]
-            supersession.update(Person(pool=session.pool, user=session.user_id, session=session.id), related)
-            return quotations.apply()
+            quoting: list[Session] = []
+            for memory in sorted(set(memories)):
+                with suppress(NotFound):
+                    quoting += self._remove(transaction, memory)[0]
+            return quoting
 
-        self._events.all_changed(self._database.write(reach, work))
+        self._note_forgotten(self._database.write(reach, work))
+
+    def _note_forgotten(self, quoting: Sequence[Session]) -> None:
+        self._events.all_changed(quoting)
         self._database.maintenance.scrub()
+
+    def _remove(self, transaction: Transaction, memory: MemoryId) -> tuple[list[Session], Removal]:
+        """Remove a memory with its copies; returns the sessions of messages that quoted it, and what went."""
+        memories, copies = MemoryStore(transaction), Copies(transaction, self._generation)
+        named = memories.get(memory, self._clock())
+        sessions = copies.lock(named, copies.of(named, self._clock()))
+        named = memories.get(memory, self._clock())
+        others = (copy for copy in copies.of(named, self._clock()) if copy.memory.session in sessions)
+        removed = [one.memory for one in (named, *others)]
+        quotations = QuotationRemoval(transaction, self._generation)
+        supersession = Supersession(transaction)
+        related = supersession.related([one.id for one in removed])
+        removal = Removal()
+        note_memories(removal, [one.id for one in removed])
+        for one in removed:
+            quotations.add_memory(sessions[one.session], one.id)
+            said = {same_as(one.content), *RevisionStore(transaction, one.id).replaced()}
+            memories.remove(one.session, [one.id])
+            mentioned = NotedEntities(transaction, EntityStore(transaction).of_session(one.session))
+            noted = EntityStore(transaction).forget_statements(one.session, said)
+            mentioned.gone(removal, noted.gone)
+            self._entities.index_again(transaction, noted.left, gone=noted.gone)
+            IdempotencyStore(transaction).forget_memories(one.session)
+        session = sessions[named.memory.session]
+        supersession.update(Person(pool=session.pool, user=session.user_id, session=session.id), related)
+        note_text(transaction, session, removal, named.memory.content)
+        return quotations.apply(), removal
 
 
 def checked_memories(contents: Sequence[str]) -> list[str]:

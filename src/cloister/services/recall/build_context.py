@@ -11,6 +11,7 @@ from cloister.domain.context import (
     Derived,
     Item,
     Method,
+    RecallTerms,
     Source,
     checked_limits,
     default_sources,
@@ -19,42 +20,41 @@ from cloister.domain.context import (
 from cloister.domain.conversation import Message, Project, Session
 from cloister.domain.errors import TurnMoved
 from cloister.domain.identifiers import MessageId, SessionId
-from cloister.domain.observation import StoredObservation
 from cloister.domain.project_settings import (
     NO_SETTINGS,
     context_sources,
     history_tokens,
     min_relevance,
     observation_scope,
+    stores_receipts,
 )
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_outside_session
 from cloister.domain.recall.assembly import Room, assemble, newest_that_fit
 from cloister.domain.recall.excerpt import best_passage
-from cloister.domain.recall.filter import Filter, FilteredRow, matches
+from cloister.domain.recall.filter import Filter
 from cloister.domain.recall.question import asked_part
 from cloister.domain.recall.relevance import checked_min_relevance
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit
 from cloister.domain.timestamps import Clock
 from cloister.index import terms
-from cloister.services.recall.additional import QueryVector
+from cloister.services.recall.embeddings.additional import QueryVector
+from cloister.services.recall.notes import recent_notes
 from cloister.services.recall.profile import Profiles
 from cloister.services.recall.recall import Recall
-from cloister.services.recall.selection import Pick, Question, Recalled
+from cloister.services.recall.selection import Pick, Question, Recalled, RecallTrace
 from cloister.services.recall.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.filters import FilterStore, PassingMessages
 from cloister.storage.stores.messages import MessageStore
-from cloister.storage.stores.observations import ObservationStore
 from cloister.storage.stores.pools import PoolMessage, PoolStore, StoredPool
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 
 _MOST_MEMORIES = 10
 _MOST_ENTITIES = 10
-_MOST_OBSERVATIONS = 20
-# Among so many of the newest observations a filter looks for those that it lets pass.
-_MOST_FILTERED_OBSERVATIONS = 2_000
+# So many messages after an earlier context are left out when it is built again.
+_MOST_LATER = 1_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,7 +63,8 @@ class ContextRequest:
     default now. `as_of` asks for the memories that were true then, and not now (MEM-12). `sources` replace the project's own, and
     the limits replace those of the sources. A budget is filled with related history unless it is only a cap. Messages whose words
     are `known` are not recalled, and others take their place. A filter applies to all that is recalled, and not to the current
-    conversation. With `profile_tokens` the context also has the profile of its user, of at most so many tokens (MEM-16)."""
+    conversation. With `profile_tokens` the context also has the profile of its user, of at most so many tokens (MEM-16). `again`
+    are the terms of an earlier context, which replace its sources and limits (PRF-2)."""
 
     question: str | None = None
     asked_at: int | None = None
@@ -78,6 +79,7 @@ class ContextRequest:
     profile_tokens: int = 0
     filter: Filter | None = None
     bound_to: Scope | None = None
+    again: RecallTerms | None = None
 
     @property
     def fills_budget(self) -> bool:
@@ -107,11 +109,11 @@ class ContextBuilder:
     def build(self, reach: Reach, external_id: str, request: ContextRequest) -> Context:
         """The context of a session. Raises `TurnMoved` if the session no longer has the scope `bound_to` (ISO-12)."""
         limits = request.checked_limits()
-        vector = None if request.semantic_limit == 0 else self._query_vector(reach, external_id, request.question)
+        vector = None if request.semantic_limit == 0 else self.query_vector(reach, external_id, request.question)
 
         def work(transaction: Transaction) -> Context:
             session = SessionStore(transaction).get(external_id)
-            return self._build(transaction, session, request, limits, vector)
+            return self.build_within(transaction, session, request, limits, vector)
 
         return read_snapshot(self._database, reach, work)
 
@@ -137,36 +139,37 @@ class ContextBuilder:
                 created_at=0,
                 updated_at=0,
             )
-            return self._build(
+            return self.build_within(
                 transaction, session, replace(request, bound_to=replace(scope, session=session.id)), limits, vector
             )
 
         return read_snapshot(self._database, reach, work)
 
-    def _build(
+    def build_within(
         self,
         transaction: Transaction,
         session: Session,
         request: ContextRequest,
         limits: Mapping[Method, int],
         vector: QueryVector | None,
+        trace: RecallTrace | None = None,
     ) -> Context:
+        """The context of a session that the caller found in this transaction. `trace` is given how messages were selected."""
         project = None if session.project is None else ProjectStore(transaction).get(session.project)
         scope = _scope(session, project)
         if request.bound_to is not None and scope != request.bound_to:
             raise TurnMoved(session.external_id)
         question = self._question(transaction, session, project, request, vector)
         sources, room = _sources(project, request, limits), _room(project, request, question)
-        derived = self._with_profile(
-            transaction, session, scope, request, self._derived(transaction, session, scope, project, question)
-        )
-        conversation = _conversation(transaction, session, sources)
+        derived, version = self._derived(transaction, session, scope, project, question)
+        derived = self._with_profile(transaction, session, scope, request, derived)
+        conversation, later = _conversation(transaction, session, sources, request.again)
         shown = newest_that_fit(conversation.values(), derived, room)
         # What does not fit may be recalled, but the question is not recalled for itself.
-        without = {message.id for message in shown} | _asking(conversation.values(), request.question)
-        related, recalled = self._related(transaction, session, scope, question, sources, without)
+        without = {message.id for message in shown} | _asking(conversation.values(), request.question) | later
+        related, recalled = self._related(transaction, session, scope, question, sources, without, trace)
         found = {item.message.id for item in related}
-        return assemble(
+        context = assemble(
             session=session.external_id,
             project=session.project,
             said=shown,
@@ -178,6 +181,32 @@ class ContextBuilder:
             shared=scope.shared,
             unshown=len(conversation.keys() - {message.id for message in shown} - found),
         )
+        if trace is not None:
+            trace.question, trace.related, trace.without = question, related, frozenset(without)
+        return replace(
+            context,
+            terms=RecallTerms(
+                pool=session.pool,
+                version=version,
+                project=session.project,
+                user=session.user_id,
+                asked_at=question.asked_at,
+                floor=question.floor,
+                question=request.question,
+                question_id=question.message,
+                sources=sources,
+                budget=room.budget,
+                budget_is_cap=request.budget_is_cap,
+                history=room.history,
+                as_of=request.as_of,
+                until=max(conversation, default=None),
+                is_filtered=request.filter is not None,
+                is_stored=stores_receipts(_settings(project)),
+            ),
+            quotations=recalled.quotation,
+            known=recalled.known,
+            stale=recalled.stale,
+        )
 
     def _question(
         self,
@@ -188,9 +217,11 @@ class ContextBuilder:
         vector: QueryVector | None,
     ) -> Question:
         settings, now = _settings(project), self._clock()
-        text = request.question or _last_question(MessageStore(transaction), session) or ""
+        last = None if request.question else _last_question(transaction, session)
+        text = request.question or ("" if last is None else last.content)
         return Question(
             text=asked_part(text),
+            message=None if last is None else last.id,
             asked_at=now if request.asked_at is None else request.asked_at,
             now=now,
             as_of=request.as_of,
@@ -200,14 +231,15 @@ class ContextBuilder:
             filter=request.filter,
         )
 
-    def _query_vector(self, reach: Reach, external_id: str, question: str | None) -> QueryVector | None:
+    def query_vector(self, reach: Reach, external_id: str, question: str | None) -> QueryVector | None:
         """The vector of the question, or of the last one in the session, made before the snapshot."""
         if self._recall.additional is None:
             return None
         if not question:
             with self._database.read(reach) as transaction:
                 session = SessionStore(transaction).get(external_id)
-                question = _last_question(MessageStore(transaction), session)
+                last = _last_question(transaction, session)
+                question = None if last is None else last.content
         return self._recall.query_vector(reach, asked_part(question)) if question else None
 
     def _related(
@@ -218,6 +250,7 @@ class ContextBuilder:
         question: Question,
         sources: Sequence[Source],
         without: Set[MessageId],
+        trace: RecallTrace | None,
     ) -> tuple[list[Item], Recalled]:
         """The most recent and the best messages of the pool, as the sources say, but those `without`."""
         recent = self._recent_in_pool(transaction, scope, sources, question.filter)
@@ -233,14 +266,14 @@ class ContextBuilder:
         ]
         if not picks or not question.text:
             return related, Recalled()
-        recalled = self._recall.messages(transaction, scope, question, picks, without=without)
+        recalled = self._recall.messages(transaction, scope, question, picks, without=without, trace=trace)
         return [*related, *recalled.items], recalled
 
     def _derived(
         self, transaction: Transaction, session: Session, scope: Scope, project: Project | None, question: Question
-    ) -> Derived:
-        """Memories and entities for the question, and notes of the session, or of its user if the project says so (TAB-7). One
-        query finds out which of these exist at all; the others are not searched."""
+    ) -> tuple[Derived, int]:
+        """Memories and entities for the question, and notes of the session, or of its user if the project says so (TAB-7); and the
+        version of the pool. One query finds out which of these exist at all; the others are not searched."""
         of_user = project is not None and observation_scope(project.settings) == "user"
         user = session.user_id if of_user else None
         there = PoolStore(transaction, self._generation).derived(session.pool, session.id, session.project, user)
@@ -249,13 +282,14 @@ class ContextBuilder:
             memories = self._recall.memories(transaction, scope, question, _MOST_MEMORIES, with_pinned=True)
         if question.text and there.entities:
             entities = self._recall.entities(transaction, scope, question, _MOST_ENTITIES)
-        return Derived(
+        derived = Derived(
             memories=tuple(found.what for found in memories),
             entities=tuple(found.what for found in entities),
-            observations=_notes(transaction, session, user, question.filter) if there.observations else (),
+            observations=recent_notes(transaction, session, user, question.filter) if there.observations else (),
             memory_relevance={found.what.memory.id: found.relevance for found in memories},
             entity_relevance={found.what.id: found.relevance for found in entities},
         )
+        return derived, there.version
 
     def _with_profile(
         self, transaction: Transaction, session: Session, scope: Scope, request: ContextRequest, derived: Derived
@@ -282,15 +316,22 @@ class ContextBuilder:
         ]
 
 
-def _conversation(transaction: Transaction, session: Session, sources: Sequence[Source]) -> Mapping[MessageId, Message]:
-    """The recent messages of the session, as the sources say."""
-    messages = MessageStore(transaction)
-    return {
+def _conversation(
+    transaction: Transaction, session: Session, sources: Sequence[Source], again: RecallTerms | None
+) -> tuple[Mapping[MessageId, Message], Set[MessageId]]:
+    """The recent messages of the session, as the sources say; and if an earlier context is built again, those that were said
+    later, which are left out."""
+    messages, until = MessageStore(transaction), None if again is None else again.until
+    later = [] if until is None else messages.page(session.id, session.pool, limit=_MOST_LATER, after=until)
+    said = {
         message.id: message
         for source in sources
         if session.message_count and source.method == "recent" and source.conversation_scope == "current"
-        for message in messages.recent(session.id, session.pool, source.role, source.limit)
+        for message in messages.recent(session.id, session.pool, source.role, source.limit + len(later))
     }
+    if until is None:
+        return said, frozenset()
+    return {id: message for id, message in said.items() if id <= until}, {message.id for message in later}
 
 
 def _asking(conversation: Iterable[Message], question: str | None) -> set[MessageId]:
@@ -313,32 +354,14 @@ def _recent(rows: StoredPool, source: Source, passing: PassingMessages | None) -
     return [found[message] for message in newest if message in found]
 
 
-def _notes(
-    transaction: Transaction, session: Session, user: str | None, wanted: Filter | None
-) -> tuple[StoredObservation, ...]:
-    observations = ObservationStore(transaction)
-    most = _MOST_OBSERVATIONS if wanted is None else _MOST_FILTERED_OBSERVATIONS
-    if user is None:
-        found = observations.recent(session.id, session.pool, limit=most)
-    else:
-        found = observations.recent_of_user(user, session.pool, limit=most)
-    if wanted is not None:
-        found = [stored for stored in found if matches(wanted, _row_of(stored))]
-    return tuple(found[-_MOST_OBSERVATIONS:])
-
-
-def _row_of(stored: StoredObservation) -> FilteredRow:
-    return FilteredRow(
-        kind="observation", created_at=stored.observation.created_at, session=stored.session, user=stored.user
-    )
-
-
-def _last_question(messages: MessageStore, session: Session) -> str | None:
-    return next((message.content for message in messages.recent(session.id, session.pool, "user", 1)), None)
+def _last_question(transaction: Transaction, session: Session) -> Message | None:
+    return next(iter(MessageStore(transaction).recent(session.id, session.pool, "user", 1)), None)
 
 
 def _sources(project: Project | None, request: ContextRequest, limits: Mapping[Method, int]) -> Sequence[Source]:
     """The sources of the request, else of the project, else the defaults, which are wider where a budget is to be filled."""
+    if request.again is not None and request.again.sources is not None:
+        return request.again.sources
     own = None if project is None else context_sources(project.settings)
     if request.sources is not None or own is not None:
         return with_limits(own or () if request.sources is None else request.sources, limits)
@@ -353,6 +376,8 @@ def _settings(project: Project | None) -> Mapping[str, object]:
 def _room(project: Project | None, request: ContextRequest, question: Question) -> Room:
     """Without a budget to fill and without limits of its own, a request gets as much related history as the project's setting."""
     shorten = partial(_excerpt, question.text)
+    if request.again is not None:
+        return Room(budget=request.again.budget, history=request.again.history, shorten=shorten)
     if request.fills_budget:
         return Room(budget=request.budget, shorten=shorten)
     chooses = request.sources is not None or request.semantic_limit is not None

@@ -44,11 +44,16 @@ class PoolReader:
                 raise NotFound("memory", format_memory_id(memory))
             return found
 
-    def memories(self, reach: Reach, *, limit: int, after: tuple[int, int] | None = None) -> list[StoredMemory]:
-        """A page of the pool's memories that are true now, oldest first, after the cursor (created_at, id)."""
+    def memories(
+        self, reach: Reach, *, limit: int, after: tuple[int, int] | None = None, with_past: bool = False
+    ) -> list[StoredMemory]:
+        """A page of the pool's memories that are true now, or `with_past` of all, oldest first, after the cursor
+        (created_at, id)."""
         with self._database.read(reach) as transaction:
             stored = self._memories(transaction)
-            return [] if stored is None else stored.page(now=self._clock(), limit=limit, after=after or FIRST_PAGE)
+            if stored is None:
+                return []
+            return stored.page(now=self._clock(), limit=limit, after=after or FIRST_PAGE, with_past=with_past)
 
     def entity(self, reach: Reach, entity: EntityId) -> Entity:
         with self._database.read(reach) as transaction:

@@ -18,11 +18,13 @@ from cloister.domain.memory import StoredMemory
 from cloister.domain.prompts.recalled_text import shown_outside_session
 from cloister.domain.recall.filter import Mask
 from cloister.domain.recall.ranking import Evidence, Weights, best, rank
-from cloister.domain.recall.relevance import matches, relevance
+from cloister.domain.recall.relevance import STRONG, matches, relevance
 from cloister.domain.scope import Reach, Scope
+from cloister.domain.truth.asked_facts import asked_facts
 from cloister.index.interface import Ids, Index, PoolIndex
-from cloister.services.recall.additional import AdditionalRecall, QueryVector
-from cloister.services.recall.selection import Pick, Question, Recalled, Selection
+from cloister.services.recall.current_rows import CurrentRows
+from cloister.services.recall.embeddings.additional import AdditionalRecall, QueryVector
+from cloister.services.recall.selection import Pick, Question, Recalled, RecallTrace, Selection
 from cloister.services.recall.validity import MOST_PINNED, Validities
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import StoredEntities
@@ -34,7 +36,7 @@ T = TypeVar("T")
 Id = TypeVar("Id", bound=int)
 _DERIVED_WEIGHTS = Weights(author=0, date=0, session_prior=0, favour_author=False)
 _DIGITS = 6
-
+_MOST_ASKED = 8
 
 # An index of candidates answers for so many more than are picked, so that others can take the places of duplicates.
 _SPARE = 64
@@ -49,11 +51,21 @@ class Found(NamedTuple, Generic[T]):
 
 
 class Recall:
-    """`foreign_hits` counts the ids that an index returned and storage did not find in the scope. It is zero if all is well."""
+    """`foreign_hits` counts the ids that an index returned and storage did not find in the scope, or found damaged. It is zero if
+    all is well."""
 
-    def __init__(self, index: Index, generation: int, additional: AdditionalRecall | None = None) -> None:
+    def __init__(
+        self,
+        index: Index,
+        generation: int,
+        additional: AdditionalRecall | None = None,
+        current: CurrentRows | None = None,
+    ) -> None:
+        """With `current`, rows of other generations are recalled too, made anew while they are read; an external index has only
+        rows of its own."""
         self._index = index
         self._generation = generation
+        self._current = current
         self.additional = additional
         self._lock = threading.Lock()
         self._validities = Validities()
@@ -64,6 +76,10 @@ class Recall:
         the embedder may take a second."""
         return None if self.additional is None else self.additional.query_vector(reach, question)
 
+    def pool(self, transaction: Transaction, scope: Scope) -> StoredPool | None:
+        """The rows of the scope's pool; None if no session was ever in it."""
+        return PoolStore(transaction, self._generation).rows(scope)
+
     def messages(
         self,
         transaction: Transaction,
@@ -71,17 +87,19 @@ class Recall:
         question: Question,
         picks: Sequence[Pick],
         without: Collection[MessageId] = (),
+        trace: RecallTrace | None = None,
     ) -> Recalled:
-        """The best messages of the scope's pool, best first."""
+        """The best messages of the scope's pool, best first. `trace` is given how they were selected."""
         rows = PoolStore(transaction, self._generation).rows(scope)
         if rows is None or question.is_small_talk:
             return Recalled()
+        stale = self._stale(transaction, rows, scope)
         allowed = (
             None if question.filter is None else FilterStore(transaction).pool_messages(rows.pool, question.filter).ids
         )
         if allowed is not None and not len(allowed):
-            return Recalled()
-        evidence = self._index.within(rows).evidence(
+            return Recalled(stale=stale)
+        evidence = self._of_messages(rows).evidence(
             question.text, question.asked_at, _depth(picks, without), _session(picks), allowed
         )
         vector = question.vector
@@ -89,7 +107,42 @@ class Recall:
             second = self.additional.similarities(transaction, rows.pool, evidence.ids, vector)
             evidence = replace(evidence, second=second)
         selection = Selection(evidence, rank(evidence), question, partial(self._items, rows), _mask(evidence, allowed))
-        return selection.select(picks, without)
+        if trace is not None:
+            trace.selection, trace.evidence, trace.picks = selection, evidence, picks
+        return replace(selection.select(picks, without), stale=stale)
+
+    def stale(self, transaction: Transaction, scope: Scope) -> int:
+        """How many messages, memories and entities of the scope were indexed by another generation, and not yet again."""
+        rows = PoolStore(transaction, self._generation).rows(scope)
+        return 0 if rows is None else self._stale(transaction, rows, scope)
+
+    def _of_messages(self, rows: StoredPool) -> PoolIndex:
+        """The index of a pool's messages, always of the same rows: it keeps what it read."""
+        return self._index.within(rows if self._current is None else self._current.messages(rows))
+
+    def _stale(self, transaction: Transaction, rows: StoredPool, scope: Scope) -> int:
+        """Memories and entities are rebuilt before messages, so that they are counted only where a pool has stale messages."""
+        if not rows.is_stale:
+            return 0
+        count = rows.stale() + StoredMemories(transaction, rows.pool, self._generation).stale()
+        if scope.entities is None:
+            return count
+        return count + StoredEntities(transaction, scope.entities, scope.pool.user, self._generation).stale()
+
+    def is_larger(self, transaction: Transaction, scope: Scope, most: int) -> bool:
+        """Whether the scope's pool has more messages than `most`."""
+        rows = PoolStore(transaction, self._generation).rows(scope)
+        return rows is not None and rows.size() > most
+
+    def indexed(self, transaction: Transaction, scope: Scope, text: str, now: int, most: int) -> Sequence[int] | None:
+        """The ids that the index itself names for a text in the scope's pool, before storage is asked; None if the pool has more
+        messages than `most`."""
+        rows = PoolStore(transaction, self._generation).rows(scope)
+        if rows is None:
+            return ()
+        if rows.size() > most:
+            return None
+        return [int(message) for message in self._of_messages(rows).evidence(text, now).ids]
 
     def memories(
         self, transaction: Transaction, scope: Scope, question: Question, limit: int, *, with_pinned: bool = False
@@ -103,13 +156,21 @@ class Recall:
         validity = self._validities.of(rows)
         true = validity.true_at(question.now, as_of=question.as_of, with_past=question.asks_about_past)
         if question.filter is not None:
-            passing = FilterStore(transaction).pool_memories(pool.pool, self._generation, question.filter)
+            passing = FilterStore(transaction).pool_memories(pool.pool, question.filter)
             true &= validity.among(_sorted(passing))
+        if question.among is not None:
+            true &= validity.among(_sorted(question.among))
         true = validity.distinct(true)
         allowed = None if true.all() else validity.ids[true]
+        reader = rows if self._current is None else self._current.memories(rows)
         found = self._best(
-            self._index.memories_within(rows), lambda ids: rows.found(ids, question.now), question, limit, allowed
+            self._index.memories_within(reader), lambda ids: rows.found(ids, question.now), question, limit, allowed
         )
+        asked = validity.about(asked_facts(question.text), true)
+        # Many people may meet in a pool, and whose fact is asked for is not known here.
+        if 0 < len(asked) <= min(limit, _MOST_ASKED):
+            find = partial(self._read_back, lambda ids: rows.found(ids, question.now))
+            found = _answers(asked, found, find, question.floor)[:limit]
         pinned = validity.pinned(true)[:MOST_PINNED] if with_pinned else []
         return _first(pinned, found, lambda ids: rows.found(ids, question.now)) if pinned else found
 
@@ -124,8 +185,9 @@ class Recall:
         allowed = None
         if question.filter is not None:
             allowed = _sorted(FilterStore(transaction).project_entities(rows.project, rows.user, question.filter))
+        reader = rows if self._current is None else self._current.entities(rows)
         return self._best(
-            self._index.entities_within(rows), lambda ids: rows.found(ids, question.now), question, limit, allowed
+            self._index.entities_within(reader), lambda ids: rows.found(ids, question.now), question, limit, allowed
         )
 
     def _best(
@@ -172,6 +234,28 @@ class Recall:
             with self._lock:
                 self.foreign_hits += len(ids) - len(found)
         return found
+
+
+def _answers(
+    asked: Sequence[int],
+    found: Sequence[Found[StoredMemory]],
+    find: Callable[[Sequence[int]], Mapping[int, StoredMemory]],
+    floor: float,
+) -> list[Found[StoredMemory]]:
+    """The memories about the fact that was asked for, the best matches first, then the others. The former are strong, however few
+    words they share with the question."""
+    matched = {int(each.what.memory.id): each for each in found}
+    others = find([id for id in asked if id not in matched])
+    highest = max((each.score for each in found), default=0.0)
+    every = matched | {id: Found(stored, 0.0, 0.0) for id, stored in others.items()}
+    answers = [
+        each._replace(relevance=max(each.relevance, STRONG)) for id in asked if (each := every.get(id)) is not None
+    ]
+    answers.sort(key=lambda each: -each.score)
+    return [
+        *(each._replace(score=highest) for each in answers if each.relevance >= floor),
+        *(each for each in found if each.what.memory.id not in asked),
+    ]
 
 
 def _first(

@@ -5,24 +5,34 @@ times the relevance of that kind's best: so no kind crowds out another because i
 best hit says whether anything was found.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, get_args
 
 from cloister.domain import project_settings
-from cloister.domain.context import Item
+from cloister.domain.context import Item, RecallTerms
 from cloister.domain.entity import Entity
 from cloister.domain.errors import Forbidden, InvalidRequest
-from cloister.domain.identifiers import MessageId, ProjectId
+from cloister.domain.identifiers import (
+    MemoryId,
+    MessageId,
+    ProjectId,
+    format_entity_id,
+    format_memory_id,
+    format_message_id,
+)
 from cloister.domain.memory import StoredMemory
+from cloister.domain.prompts.recalled_text import NO_POOL
 from cloister.domain.recall.filter import Filter
 from cloister.domain.recall.question import asked_part
 from cloister.domain.recall.relevance import checked_min_relevance
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content, checked_limit, checked_name
 from cloister.domain.timestamps import Clock
+from cloister.domain.tracing.interface import NO_TRACING, MemorySpan, TracedRecord, Tracer
 from cloister.services.recall.recall import Recall
-from cloister.services.recall.selection import Pick, Question
+from cloister.services.recall.selection import Pick, Question, Recalled
 from cloister.services.recall.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.sessions import SessionStore
@@ -32,7 +42,7 @@ Kind = Literal["episodes", "memories", "entities"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 HIGHEST_LIMIT = 200
 # An exchange is rarely found by more than two of its messages.
-_MESSAGES_AN_EPISODE = 3
+MESSAGES_AN_EPISODE = 3
 _DIGITS = 6
 
 
@@ -72,10 +82,22 @@ class EntityHit:
 Hit = EpisodeHit | MemoryHit | EntityHit
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SearchResult:
+    """The hits, best first, how they were found, and how many others were left out, for which reason."""
+
+    hits: Sequence[Hit]
+    terms: RecallTerms
+    left_out: Mapping[str, int]
+    stale: int
+    """How much of the searched scope was indexed by another version, and not yet again."""
+
+
 class Search:
     """Searches one target. There is no search across pools, and there are no entities outside a project (ISO-3)."""
 
-    def __init__(self, database: Database, recall: Recall, clock: Clock) -> None:
+    def __init__(self, database: Database, recall: Recall, clock: Clock, tracer: Tracer = NO_TRACING) -> None:
+        self._tracer = tracer
         self._database = database
         self._recall = recall
         self._clock = clock
@@ -92,9 +114,53 @@ class Search:
         asked_at: int | None = None,
         as_of: int | None = None,
         filter: Filter | None = None,
+        among: Collection[MemoryId] | None = None,
     ) -> list[Hit]:
         """The best hits of these kinds, or of all kinds, that the filter lets pass, best first. Without `min_relevance` the
-        project's setting counts."""
+        project's setting counts. With `among`, of memories only these; ids of another pool are not found."""
+        asked = partial(
+            self.find, min_relevance=min_relevance, asked_at=asked_at, as_of=as_of, filter=filter, among=among
+        )
+        return list(asked(reach, question, target, limit, kinds).hits)
+
+    def find(
+        self,
+        reach: Reach,
+        question: str,
+        target: SearchTarget,
+        limit: int,
+        kinds: Sequence[str] | None = None,
+        *,
+        min_relevance: float | None = None,
+        asked_at: int | None = None,
+        as_of: int | None = None,
+        filter: Filter | None = None,
+        among: Collection[MemoryId] | None = None,
+    ) -> SearchResult:
+        """The same, with what a receipt says of it (PRF-1)."""
+        asked = partial(
+            self._search, min_relevance=min_relevance, asked_at=asked_at, as_of=as_of, filter=filter, among=among
+        )
+        with self._tracer.memory("search_memory", reach.tenant, question=question) as span:
+            found = asked(span, reach, question, target, limit, kinds)
+            span.result(len(found.hits), records=lambda: map(_traced, found.hits))
+            return found
+
+    def _search(
+        self,
+        span: MemorySpan,
+        reach: Reach,
+        question: str,
+        target: SearchTarget,
+        limit: int,
+        kinds: Sequence[str] | None,
+        *,
+        min_relevance: float | None,
+        asked_at: int | None,
+        as_of: int | None,
+        filter: Filter | None,
+        among: Collection[MemoryId] | None,
+    ) -> SearchResult:
         text = asked_part(checked_content(question, "query"))
         checked_limit(limit, "limit", HIGHEST_LIMIT, lowest=1)
         wanted = checked_kinds(kinds)
@@ -107,8 +173,9 @@ class Search:
 
         vector = self._recall.query_vector(reach, text) if "episodes" in wanted else None
 
-        def work(transaction: Transaction) -> list[Hit]:
+        def work(transaction: Transaction) -> SearchResult:
             scope, settings = _scope(transaction, target)
+            span.store(scope.project)
             now = self._clock()
             asked = Question(
                 text=text,
@@ -118,27 +185,77 @@ class Search:
                 vector=vector,
                 floor=project_settings.min_relevance(settings) if min_relevance is None else min_relevance,
                 filter=filter,
+                among=among,
             )
-            return _merged([self._best(transaction, scope, asked, kind, limit) for kind in wanted])[:limit]
+            if "episodes" in wanted:
+                picks = [Pick(limit=limit * MESSAGES_AN_EPISODE)]
+                recalled = self._recall.messages(transaction, scope, asked, picks)
+            else:
+                recalled = Recalled(stale=self._recall.stale(transaction, scope))
+            merged = _merged([self._best(transaction, scope, asked, kind, limit, recalled) for kind in wanted])
+            return SearchResult(
+                hits=merged[:limit],
+                terms=self._terms(transaction, scope, settings, asked, question, limit),
+                left_out={
+                    "limit": recalled.limit + max(len(merged) - limit, 0),
+                    "weak": recalled.weak,
+                    "duplicate": recalled.duplicate + recalled.known,
+                    "budget": 0,
+                    "quotation": recalled.quotation,
+                },
+                stale=recalled.stale,
+            )
 
         return read_snapshot(self._database, reach, work)
 
     def _best(
-        self, transaction: Transaction, scope: Scope, question: Question, kind: Kind, limit: int
+        self, transaction: Transaction, scope: Scope, question: Question, kind: Kind, limit: int, recalled: Recalled
     ) -> Sequence[Hit]:
+        """The best memories or entities."""
         if kind == "memories":
             memories = self._recall.memories(transaction, scope, question, limit)
             return [MemoryHit(stored=what, score=score, relevance=found) for what, score, found in memories]
         if kind == "entities":
             entities = self._recall.entities(transaction, scope, question, limit)
             return [EntityHit(entity=what, score=score, relevance=found) for what, score, found in entities]
-        best: dict[MessageId, Hit] = {}
-        picks = [Pick(limit=limit * _MESSAGES_AN_EPISODE)]
-        for item in self._recall.messages(transaction, scope, question, picks).items:
-            episode = item.message.episode
-            hit = EpisodeHit(episode=episode, item=item, score=item.score or 0.0, relevance=item.relevance or 0.0)
-            best.setdefault(episode, hit)
-        return list(best.values())[:limit]
+        return [
+            EpisodeHit(
+                episode=item.message.episode, item=item, score=item.score or 0.0, relevance=item.relevance or 0.0
+            )
+            for item in first_of_episodes(recalled.items)[:limit]
+        ]
+
+    def _terms(
+        self,
+        transaction: Transaction,
+        scope: Scope,
+        settings: Mapping[str, object],
+        asked: Question,
+        question: str,
+        limit: int,
+    ) -> RecallTerms:
+        rows = self._recall.pool(transaction, scope)
+        return RecallTerms(
+            pool=NO_POOL if rows is None else rows.pool,
+            version=0 if rows is None else rows.state()[0],
+            project=scope.project,
+            user=scope.user,
+            asked_at=asked.asked_at,
+            floor=asked.floor,
+            question=question,
+            as_of=asked.as_of,
+            limit=limit,
+            is_filtered=asked.filter is not None,
+            is_stored=project_settings.stores_receipts(settings),
+        )
+
+
+def first_of_episodes(items: Sequence[Item]) -> list[Item]:
+    """The best message of each episode, best first."""
+    best: dict[MessageId, Item] = {}
+    for item in items:
+        best.setdefault(item.message.episode, item)
+    return list(best.values())
 
 
 def checked_kinds(given: Sequence[str] | None) -> tuple[Kind, ...]:
@@ -161,6 +278,15 @@ def _merged(kinds: Sequence[Sequence[Hit]]) -> list[Hit]:
         for hit in hits
     ]
     return sorted(found, key=lambda hit: -hit.score)
+
+
+def _traced(hit: Hit) -> TracedRecord:
+    if isinstance(hit, MemoryHit):
+        memory = hit.stored.memory
+        return TracedRecord(format_memory_id(memory.id), memory.content, hit.score)
+    if isinstance(hit, EntityHit):
+        return TracedRecord(format_entity_id(hit.entity.id), f"{hit.entity.name}: {hit.entity.notes}", hit.score)
+    return TracedRecord(format_message_id(hit.item.message.id), hit.item.message.content, hit.score)
 
 
 def _scale(hits: Sequence[Hit]) -> float:

@@ -6,6 +6,7 @@ Texts are read only of candidates that can reach the floor. While duplicates lea
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +14,13 @@ import numpy.typing as npt
 from cloister.domain.context import Item
 from cloister.domain.conversation import ROLES, Role
 from cloister.domain.history import words_key
-from cloister.domain.identifiers import MessageId, SessionId
+from cloister.domain.identifiers import MemoryId, MessageId, SessionId
 from cloister.domain.recall.filter import Filter, Mask
 from cloister.domain.recall.past import asks_about_past
 from cloister.domain.recall.ranking import Evidence, best
 from cloister.domain.recall.relevance import lowest_match, matches, relevance
 from cloister.domain.recall.small_talk import is_small_talk
-from cloister.services.recall.additional import QueryVector
+from cloister.services.recall.embeddings.additional import QueryVector
 from cloister.services.recall.repetition import AskedWords, Said
 
 _DIGITS = 6
@@ -32,6 +33,9 @@ _NEAR = 0.05
 # Each message is compared with so many before it, which are those of the next higher scores: the work stays linear.
 _MOST_COMPARED = 16
 _MOST_SAME = 10
+
+
+LeftOut = Literal["weak", "known", "repeats", "duplicate", "limit"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +51,8 @@ class Pick:
 class Question:
     """What is asked, and when; messages below the floor are left out. `known` are texts that need not be recalled.
     `vector` is that of an additional embedder. `now` is the time by the clock, which decides what has expired; `as_of` asks for the
-    memories that were true then, and not now (MEM-12). With a `filter`, only what it lets pass is recalled (MEM-14)."""
+    memories that were true then, and not now (MEM-12). With a `filter`, only what it lets pass is recalled (MEM-14); with
+    `among`, only these memories."""
 
     text: str
     asked_at: int
@@ -57,6 +62,9 @@ class Question:
     known: frozenset[str] = frozenset()
     vector: QueryVector | None = None
     filter: Filter | None = None
+    message: MessageId | None = None
+    """The message that asks, if the caller gave no text."""
+    among: Collection[MemoryId] | None = None
 
     @property
     def asks_about_past(self) -> bool:
@@ -71,13 +79,17 @@ class Question:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recalled:
-    """The selected messages, best first, and how many others were left out: as weaker than the floor, as duplicates, and because of
-    the limit."""
+    """The selected messages, best first, and how many others were left out: as weaker than the floor, as duplicates, because of the
+    limit, because they only quote, and because the caller knows what they say. `stale`: how much of the pool another index
+    generation wrote."""
 
     items: Sequence[Item] = ()
     weak: int = 0
     duplicate: int = 0
     limit: int = 0
+    stale: int = 0
+    quotation: int = 0
+    known: int = 0
 
 
 class _Statement:
@@ -127,6 +139,8 @@ class Selection:
         self._lowest = lowest_match(question.floor)
         self._items: dict[MessageId, Item | None] = {}
         self._characters = 0
+        self._statements: Mapping[MessageId, _Statement] = {}
+        self._highest = 0.0
 
     def select(self, picks: Sequence[Pick], without: Collection[MessageId]) -> Recalled:
         masks = [self._mask(pick, without) for pick in picks]
@@ -135,6 +149,7 @@ class Selection:
         chosen = [self._pick(*each) for each in zip(picks, masks, first, strict=True)]
         statements = {each.id: each for pick in chosen for each in pick.statements}
         highest = max((each.match for each in statements.values()), default=0.0)
+        self._statements, self._highest = statements, highest
         items: list[Item] = []
         for each in sorted(statements.values(), key=_order):
             found = relevance(each.match, highest)
@@ -145,7 +160,35 @@ class Selection:
             weak=sum(pick.weak for pick in chosen) + len(statements) - len(items),
             duplicate=sum(pick.duplicate for pick in chosen),
             limit=sum(pick.beyond for pick in chosen) if items else 0,
+            quotation=sum(pick.quotation for pick in chosen),
+            known=sum(pick.known for pick in chosen),
         )
+
+    def judge(self, position: int, item: Item) -> tuple[LeftOut, float]:
+        """Why the candidate at this position, which was not selected, was left out; and its relevance. Call it after `select`."""
+        match = float(self._matches[position])
+        found = round(relevance(match, max(self._highest, match)), _DIGITS)
+        said = Said(item.message, item.user)
+        if match < self._lowest:
+            return "weak", found
+        if self._is_known(item):
+            return "known", found
+        if said.repeats(self._asked) or said.does_not_know(self._asked):
+            return "repeats", found
+        if any(item.message.id in each.same for each in self._statements.values()):
+            own = self._statements.get(item.message.id)
+            return ("weak" if own is not None and own.newest.message.id == own.id else "duplicate"), found
+        if any(said.key == each.said.key for each in self._statements.values()):
+            return "duplicate", found
+        return ("weak" if found < self._question.floor else "limit"), found
+
+    def candidates_of(self, pick: Pick, without: Collection[MessageId]) -> Mask:
+        """Which candidates a pick takes from."""
+        return self._mask(pick, without)
+
+    @property
+    def scores(self) -> npt.NDArray[np.float32]:
+        return self._scores
 
     def _best(self, count: int, mask: npt.NDArray[np.bool_]) -> tuple[list[int], list[int]]:
         """The positions of the best candidates, and of those of them that can reach the floor."""
@@ -189,7 +232,11 @@ class Selection:
         ids: list[MessageId] = self._evidence.ids[positions].tolist()
         for id, match, score in zip(ids, matches_of, scores, strict=True):
             item = self._items[id]
-            if item is None or self._is_known(item):
+            if item is None:
+                picked.quotation += 1
+                continue
+            if self._is_known(item):
+                picked.known += 1
                 continue
             said = Said(item.message, item.user)
             if said.repeats(self._asked) or said.does_not_know(self._asked):
@@ -229,6 +276,21 @@ class _Picked:
     weak: int = 0
     duplicate: int = 0
     beyond: int = 0
+    quotation: int = 0
+    known: int = 0
+
+
+@dataclass(kw_only=True, slots=True)
+class RecallTrace:
+    """How the messages of one context were selected, for explanations (PRF-2). Without a selection nothing was searched. `related`
+    was selected before the budget; `without` was not to be recalled, because it is in the conversation."""
+
+    question: Question | None = None
+    selection: Selection | None = None
+    evidence: Evidence | None = None
+    picks: Sequence[Pick] = ()
+    related: Sequence[Item] = ()
+    without: frozenset[MessageId] = frozenset()
 
 
 def _order(statement: _Statement) -> tuple[float, MessageId]:

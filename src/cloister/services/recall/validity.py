@@ -5,11 +5,13 @@ Time passes without a write, so what has expired is decided at every question an
 
 import threading
 from collections import OrderedDict
+from collections.abc import Collection
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from cloister.domain.truth.subject_words import subject_name
 from cloister.storage.stores.memories import StoredMemories
 
 Ids = npt.NDArray[np.int64]
@@ -36,6 +38,10 @@ class MemoryValidity:
         self._expires = _times([row[8] for row in ordered])
         self._pinned = np.array([bool(row[9]) for row in ordered], np.bool_)
         self._repeats = len(said) < len(ordered)
+        self._subjects: dict[str, list[int]] = {}
+        for at, row in enumerate(ordered):
+            if row[10] is not None:
+                self._subjects.setdefault(subject_name(row[10]), []).append(at)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -61,6 +67,12 @@ class MemoryValidity:
         kept = np.zeros(len(mask), np.bool_)
         kept[newest_first[first]] = True
         return kept
+
+    def about(self, subjects: Collection[str], mask: Mask) -> list[int]:
+        """The ids of memories about one of these subjects, newest first."""
+        positions = [at for subject in subjects for at in self._subjects.get(subject, ()) if mask[at]]
+        positions.sort(key=lambda at: (int(self._from[at]), int(self.ids[at])), reverse=True)
+        return [int(self.ids[at]) for at in positions]
 
     def pinned(self, mask: Mask) -> list[int]:
         """The ids of pinned memories, oldest first."""

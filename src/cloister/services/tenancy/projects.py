@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from cloister.domain.access import ApiKey
 from cloister.domain.conversation import Project, Session
+from cloister.domain.erasure import Removal
 from cloister.domain.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from cloister.domain.identifiers import (
     ProjectId,
@@ -23,12 +24,15 @@ from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits, Usage, refuse_over
 from cloister.services.conversations.move import SessionMove
 from cloister.services.events.bus import EventBus
+from cloister.services.receipts.storing import ages_of
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.services.tenancy.visibility import VisibilityChange, VisibilityPreview, checked_visibility
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.entries.entries import TenantEntryStore
+from cloister.storage.stores.entries.entries import TenantEntryStore, count_entries
+from cloister.storage.stores.files.trees import count_files
 from cloister.storage.stores.idempotency import FirstAnswer
 from cloister.storage.stores.keys import ApiKeyStore
+from cloister.storage.stores.receipts.receipts import ReceiptStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore, TenantStore
 from cloister.storage.stores.usage import UsageStore
@@ -46,10 +50,13 @@ class NewKey:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MoveCounts:
-    """How many sessions and memories of a deleted project moved to the shared pool."""
+    """How many sessions, memories, files and entries of a deleted project moved to the shared pool."""
 
     sessions: int
     memories: int
+    files: int
+    entries: int
+    removal: Removal = field(default_factory=Removal, compare=False, repr=False)
 
 
 class Projects:
@@ -185,6 +192,8 @@ class Projects:
                 sessions=stored.sessions,
                 projects=rows.projects(),
                 api_keys=rows.api_keys(),
+                files=count_files(transaction),
+                entries=count_entries(transaction),
                 limits=stored.limits.over(self._limits),
             )
 
@@ -252,7 +261,11 @@ class Projects:
             if name is not None:
                 projects.rename(project, name)
             if changed is not None:
-                projects.set_settings(project, merged_settings(current.settings, changed))
+                merged = merged_settings(current.settings, changed)
+                projects.set_settings(project, merged)
+                if "receipt_days" in changed:
+                    ages = ages_of(merged)
+                    ReceiptStore(transaction).set_ages(project, reply_age=ages["reply"], other_age=ages["context"])
             if is_default:
                 projects.make_default(project)
             return projects.get(project), is_regrouped
@@ -283,27 +296,42 @@ class Projects:
             return self._visibility.preview(transaction, ProjectStore(transaction).get(project), member_visibility)
 
     def delete_project(self, reach: Reach, project: ProjectId) -> MoveCounts:
-        """Soft-delete a project: its sessions and their memories move to the shared pool, and nothing is lost (ORG-5). Its entries
-        are deleted: without their project there would be no address to read them at."""
+        """Soft-delete a project: its sessions with their memories and files, and the entries of its users, move to the shared pool,
+        and nothing is lost (ORG-5)."""
         _refuse_narrow(reach)
 
-        def work(transaction: Transaction) -> list[Session]:
-            projects = ProjectStore(transaction)
+        def work(transaction: Transaction) -> tuple[list[Session], MoveCounts]:
+            projects, now, removal = ProjectStore(transaction), self._clock(), Removal(projects=[project])
             projects.lock_all()
             if projects.get(project).is_default:
                 raise Conflict("The default project cannot be deleted: make another project the default first.")
             moved = SessionStore(transaction).lock_of_project(project)
-            mover = SessionMove(transaction, self._generation, self._clock())
+            mover = SessionMove(transaction, self._generation, now)
             for locked in moved:
                 mover.move(locked, Scope(tenant=reach.tenant, project=None, user=locked.session.user_id))
             mover.finish()
-            TenantEntryStore(transaction).remove_of_project(project)
-            projects.soft_delete(project, self._clock())
-            return [locked.session for locked in moved]
+            projects.soft_delete(project, now)
+            removal.name("projects", [format_project_id(project)])
+            counts = MoveCounts(
+                sessions=len(moved),
+                memories=sum(locked.session.memory_count for locked in moved),
+                files=self._visibility.take_files_out(transaction, project),
+                entries=_take_entries_out(transaction, project, now),
+                removal=removal,
+            )
+            return [locked.session for locked in moved], counts
 
-        moved = self._database.write(reach, work)
+        moved, counts = self._database.write(reach, work)
         self._events.moved(moved, None)
-        return MoveCounts(sessions=len(moved), memories=sum(session.memory_count for session in moved))
+        return counts
+
+
+def _take_entries_out(transaction: Transaction, project: ProjectId, now: int) -> int:
+    """No entry may be stored where one of the project goes, so the tenant is locked first."""
+    entries = TenantEntryStore(transaction)
+    if entries.count_of_project(project, now):
+        TenantStore(transaction).lock()
+    return entries.take_out_of_project(project, now)
 
 
 def check_project_change(

@@ -1,12 +1,24 @@
 """Tenants for the operator: list, find and erase them, and create an admin key. No content of a tenant is read here."""
 
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
-from cloister.domain.erasure import TenantCounts
+from cloister.domain.erasure import EmptiedSession, Removal, TenantCounts
 from cloister.domain.errors import Conflict, NotFound, StorageBusy
-from cloister.domain.identifiers import LOCAL_TENANT, TenantId, format_tenant_id, is_tenant_id, parse_tenant_id
+from cloister.domain.identifiers import (
+    LOCAL_TENANT,
+    SessionId,
+    TenantId,
+    format_key_id,
+    format_memory_id,
+    format_observation_id,
+    format_project_id,
+    format_tenant_id,
+    is_tenant_id,
+    parse_tenant_id,
+)
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import Clock
@@ -15,6 +27,7 @@ from cloister.services.conversations.forget import Forgetting
 from cloister.services.events.bus import EventBus
 from cloister.services.tenancy.api_keys import ApiKeys, CreatedKey, KeyFields
 from cloister.storage.interface import FIRST_PAGE, Database, Transaction
+from cloister.storage.stores.certificates.removals import RemovalStore, TenantRemovalStore
 from cloister.storage.stores.erasure import TenantErasureStore
 from cloister.storage.stores.indexing.derived_index_rows import EntityIndexStore
 from cloister.storage.stores.indexing.index_rows import IndexStore
@@ -133,7 +146,8 @@ class Tenants:
         rows.lock_sessions()
         TenantStore(transaction).lock()
         sessions = rows.lock_sessions()
-        counts = rows.counts()
+        counts = replace(rows.counts(), removal=Removal(is_tenant=True))
+        _note_rows(transaction, sessions, counts)
         messages, index = MessageStore(transaction), IndexStore(transaction, self._generation)
         for session in sessions:
             messages.remove_all(session)
@@ -143,6 +157,22 @@ class Tenants:
             EntityIndexStore(transaction, self._generation).note_removal(rows.entities())
         rows.remove_all(self._clock())
         return counts
+
+
+def _note_rows(transaction: Transaction, sessions: Sequence[SessionId], counts: TenantCounts) -> None:
+    """Note what is erased. The operator is given ids that Cloister made, and numbers: not the ids that the tenant's callers chose
+    for sessions, users and files, which may be people's names."""
+    rows, removal = TenantRemovalStore(transaction), counts.removal
+    removal.name("tenants", [format_tenant_id(transaction.reach.tenant)])
+    removal.name("projects", list(map(format_project_id, rows.projects())), counts.projects)
+    removal.name("api_keys", list(map(format_key_id, rows.keys())), counts.api_keys)
+    removal.name("memories", list(map(format_memory_id, rows.memories())), counts.memories)
+    removal.name("observations", list(map(format_observation_id, rows.observations())), counts.observations)
+    for kind in ("sessions", "messages", "episodes", "entities", "entries"):
+        removal.name(kind, [], getattr(counts, kind))
+    for session in sessions:
+        last = RemovalStore(transaction).last_message(session)
+        removal.sessions.append(EmptiedSession(id=session, last_message=last, is_deleted=True))
 
 
 def _refuse_local(tenant: TenantId) -> None:

@@ -15,10 +15,11 @@ from cloister.services.indexing.entities import EntityIndexing
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import EntityStore
 from cloister.storage.stores.entity_groups import EntityGroupStore
-from cloister.storage.stores.files.trees import remove_files_of_pool
+from cloister.storage.stores.files.project_trees import ProjectTrees
 from cloister.storage.stores.items import detach_items_from_pool
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.receipts.receipts import detach_receipts_from_pool
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 
@@ -62,12 +63,32 @@ class VisibilityChange:
             # not even in sessions that have left the project, because they may come back.
             MessageStore(transaction).detach_from_pool(of_all)
             detach_items_from_pool(transaction, of_all)
-            remove_files_of_pool(transaction, of_all)
+            detach_receipts_from_pool(transaction, of_all)
+        self._move_files(transaction, project.id, visibility)
         changed = (
             self._join(transaction, project.id) if visibility == "shared" else self._divide(transaction, project.id)
         )
         self._indexing.index_again(transaction, sorted(changed.left), gone=sorted(changed.gone))
         return True
+
+    def take_files_out(self, transaction: Transaction, project: ProjectId) -> int:
+        """Move the files that were stored in a project, which is being deleted, to the shared pool, each to the part of its
+        session's user; returns how many."""
+        trees, pools = ProjectTrees(transaction, project), PoolStore(transaction, self._generation)
+        moved = trees.count()
+        for session, user in trees.lock_sessions():
+            target = pools.ensure(PoolKey(project=None, user=user))
+            trees.move(session, target, with_quotations=False, now=self._clock())
+        return moved
+
+    def _move_files(self, transaction: Transaction, project: ProjectId, visibility: MemberVisibility) -> None:
+        """Move all files of the project to the pools that their sessions are in, or would be in if they came back. What a user's
+        file quotes of the shared pool does not go to the user's own part."""
+        trees, pools = ProjectTrees(transaction, project), PoolStore(transaction, self._generation)
+        is_shared = visibility == "shared"
+        for session, user in trees.lock_sessions():
+            target = pools.ensure(PoolKey(project=project, user=None if is_shared else user))
+            trees.move(session, target, with_quotations=is_shared, now=self._clock())
 
     def _join(self, transaction: Transaction, project: ProjectId) -> "_EntityChanges":
         """Merge the entities of all users that have the same name. What a person merged stays so, unless two users' entities

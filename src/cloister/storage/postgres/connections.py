@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from cloister.domain.errors import (
     Closed,
+    OutcomeUnknown,
     StorageBusy,
     StorageError,
     StorageFull,
@@ -18,6 +19,7 @@ from cloister.domain.errors import (
     StorageUnavailable,
 )
 from cloister.storage.interface import RowRemoved
+from cloister.storage.write_status import WriteStatus
 
 try:
     import psycopg as psycopg
@@ -51,9 +53,10 @@ SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('sync
 class Connections:
     """A pool of connections under one role. A connection is borrowed for one transaction, and driver errors are translated."""
 
-    def __init__(self, conninfo: str, server: str, *, role: str, fewest: int, most: int) -> None:
+    def __init__(self, conninfo: str, server: str, status: WriteStatus, *, role: str, fewest: int, most: int) -> None:
         self._conninfo = conninfo
         self._server = server
+        self._status = status
         self._most = most
         self._configuration = _CONFIGURE.format(role=role, busy=round(1000 * BUSY_SECONDS)).encode()
         self._pool = ConnectionPool[Connection](
@@ -69,13 +72,19 @@ class Connections:
             open=True,
         )
 
+    @property
+    def address(self) -> tuple[str, str]:
+        """The connection string, for work that needs a connection of its own, and the server's name for error messages."""
+        return self._conninfo, self._server
+
     @contextmanager
-    def transaction(self, opening: str) -> Generator[Connection]:
-        """A transaction that is committed when the block ends, and rolled back if the block raises."""
+    def transaction(self, opening: str, *, writes: bool = False) -> Generator[Connection]:
+        """A transaction that is committed when the block ends, and rolled back if the block raises. `OutcomeUnknown` if it `writes`
+        and the server is lost before it has confirmed the commit."""
         connection = self._begin(opening.encode())
         try:
             yield connection
-            self._commit(connection)
+            self._commit(connection, writes=writes)
         except BaseException as error:
             with suppress(psycopg.Error):
                 connection.rollback()
@@ -87,15 +96,24 @@ class Connections:
 
     def write(self, opening: str, work: Callable[[Connection], T]) -> T:
         """Run `work` in a transaction. After a deadlock or another conflict it is retried, after a random pause."""
+        try:
+            result = self._write(opening, work)
+        except StorageError as error:
+            self._status.failed_with(error)
+            raise
+        self._status.succeeded()
+        return result
+
+    def _write(self, opening: str, work: Callable[[Connection], T]) -> T:
         for attempt in range(1, WRITE_ATTEMPTS):
             try:
-                with self.transaction(opening) as connection:
+                with self.transaction(opening, writes=True) as connection:
                     return work(connection)
             except StorageBusy as error:
                 if not isinstance(error.__cause__, _CONFLICTS):
                     raise
             time.sleep(random.uniform(0, 0.005 * 2**attempt))
-        with self.transaction(opening) as connection:
+        with self.transaction(opening, writes=True) as connection:
             return work(connection)
 
     def close(self) -> None:
@@ -143,19 +161,26 @@ class Connections:
         except psycopg.Error as error:
             raise translated(error, self._server) from error
 
-    def _commit(self, connection: Connection) -> None:
+    def _commit(self, connection: Connection, *, writes: bool) -> None:
         """Commit. After a failed statement PostgreSQL would silently roll back instead, so that is an error here."""
         if connection.pgconn.transaction_status == TransactionStatus.INERROR:
             raise StorageError("A statement of this transaction failed, so nothing of it was kept.")
         try:
             connection.commit()
         except psycopg.OperationalError as error:
-            if not connection.closed:
+            if not writes or not (connection.closed or _leaves_outcome_open(error)):
                 raise
-            raise StorageUnavailable(
+            raise OutcomeUnknown(
                 f"{self._server} was lost before it confirmed the commit: what was written may be there or not. "
-                "Look, or repeat the request with its idempotency key."
+                "Repeat the request with the same idempotency key, or look before you repeat it without one."
             ) from error
+
+
+def _leaves_outcome_open(error: psycopg.Error) -> bool:
+    """Whether a commit that fails with this error may have been made: a connection pooler that lost its server, and a coordinator
+    that lost a node, report one of these on a connection that stays open."""
+    state = error.sqlstate or ""
+    return state.startswith("08") or state in ("40003", "57P01", "57P02", "57P03")
 
 
 def translated(error: psycopg.Error, server: str) -> StorageError:

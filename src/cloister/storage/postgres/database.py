@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from cloister.domain.errors import StorageError
+from cloister.domain.maintenance.backup import BackupReport, StepProgress
+from cloister.domain.maintenance.vacuum import VacuumReport
 from cloister.domain.scope import Reach
 from cloister.storage import migrate
 from cloister.storage.interface import Row, Transaction, Value, bound_parameters
 from cloister.storage.postgres import row_security
+from cloister.storage.postgres.backup import write_backup
 from cloister.storage.postgres.connections import (
     Connection,
     Connections,
@@ -26,7 +29,9 @@ from cloister.storage.postgres.connections import (
     translated,
 )
 from cloister.storage.postgres.notifications import PostgresNotifier
+from cloister.storage.postgres.vacuum import vacuum_database
 from cloister.storage.queries import load_queries, split_queries
+from cloister.storage.write_status import WriteStatus
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -37,6 +42,7 @@ _MIGRATION_LOCK = 0x636C6F6973746572
 
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
+_CHECK_WRITES = b"SELECT tenant_id FROM tenant ORDER BY tenant_id LIMIT 1 FOR UPDATE SKIP LOCKED"
 
 
 def open_postgres(url: str, *, connections: int = 16) -> "PostgresDatabase":
@@ -47,11 +53,13 @@ def open_postgres(url: str, *, connections: int = 16) -> "PostgresDatabase":
             _migrate(connection)
     except psycopg.Error as error:
         raise translated(error, server) from error
-    tenants = Connections(conninfo, server, role=row_security.TENANT_ROLE, fewest=1, most=connections)
+    status = WriteStatus()
+    tenants = Connections(conninfo, server, status, role=row_security.TENANT_ROLE, fewest=1, most=connections)
     return PostgresDatabase(
         notifier=PostgresNotifier(conninfo, tenants),
         tenants=tenants,
-        maintenance=Connections(conninfo, server, role=row_security.MAINTENANCE_ROLE, fewest=0, most=2),
+        maintenance=Connections(conninfo, server, status, role=row_security.MAINTENANCE_ROLE, fewest=0, most=2),
+        write_status=status,
     )
 
 
@@ -60,8 +68,16 @@ class PostgresDatabase:
 
     embedded = False
 
-    def __init__(self, *, notifier: PostgresNotifier, tenants: "Connections", maintenance: "Connections") -> None:
+    def __init__(
+        self,
+        *,
+        notifier: PostgresNotifier,
+        tenants: "Connections",
+        maintenance: "Connections",
+        write_status: WriteStatus,
+    ) -> None:
         self.notifier = notifier
+        self.write_status = write_status
         scoped, unscoped = split_queries(load_queries(postgres=True))
         self._queries = {name: text.encode() for name, text in scoped.items()}
         self._unscoped_queries = {name: text.encode() for name, text in unscoped.items()}
@@ -120,6 +136,9 @@ class PostgresDatabase:
     @property
     def maintenance(self) -> "PostgresMaintenance":
         return PostgresMaintenance(self._tenants, self._maintenance, self._unscoped_queries)
+
+    def write_problem(self) -> StorageError | None:
+        return self.write_status.problem
 
     def close(self) -> None:
         self.notifier.close()
@@ -198,6 +217,10 @@ class PostgresMaintenance:
         with self._connections.transaction(_READ) as connection:
             return max(_applied(connection))
 
+    def check_writes(self) -> None:
+        """Lock a row that no other transaction has locked, which writes a page and is committed with an fsync."""
+        self._connections.write(_WRITE, lambda connection: connection.execute(_CHECK_WRITES))
+
     def check(self) -> list[str]:
         found: list[str] = []
         newest = migrate.migrations(postgres=True)[-1].version
@@ -217,6 +240,9 @@ class PostgresMaintenance:
     def remains(self) -> str | None:
         return row_security.REMAINS
 
+    def rows_in_file(self, sessions: Sequence[int], largest: int) -> int | str:
+        return "PostgreSQL's files belong to its server, which removes deleted rows from them in its own time."
+
     def excess_rights(self) -> str | None:
         with self._tenants.transaction(_READ) as connection:
             row = connection.execute(row_security.INHERITS).fetchone()
@@ -224,11 +250,16 @@ class PostgresMaintenance:
             login, inherits = row
             return row_security.excess_rights(login, connection.info.server_version) if inherits else None
 
-    def backup(self, target: Path) -> None:
-        raise StorageError(
-            "PostgreSQL has its own tool for this: pg_dump --format=custom --enable-row-security "
-            f"--role={row_security.MAINTENANCE_ROLE} --file={target} --dbname=URL"
-        )
+    def log_bytes(self) -> int | None:
+        """None: the log belongs to the whole server."""
+        return None
+
+    def vacuum(self, progress: StepProgress) -> VacuumReport:
+        return vacuum_database(*self._connections.address, progress)
+
+    def backup(self, target: Path, progress: StepProgress) -> BackupReport:
+        with self._connections.transaction(_READ) as connection:
+            return write_backup(connection, target, progress)
 
 
 def _within(opening: str, reach: Reach) -> str:

@@ -3,22 +3,50 @@
 # APSW's stubs name a buffer type that Python 3.11 does not have.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
+import errno
+import os
 import time
 from pathlib import Path
 from typing import cast
 
 import apsw
 
-from cloister.domain.errors import StorageBusy, StorageError, StorageFull, StorageReadOnly, StorageUnavailable
+from cloister.domain.errors import (
+    OutcomeUnknown,
+    StorageBusy,
+    StorageError,
+    StorageFull,
+    StorageReadOnly,
+    StorageUnavailable,
+)
 from cloister.storage import migrate
 
 BUSY_MILLISECONDS = 15_000
 _CHECKPOINT_PAGES = 4_000
+# The log is cut to this size when it starts again from the beginning.
+_LOG_BYTES = 16 << 20
 
 
-def translated(error: apsw.Error) -> StorageError:
-    """A driver's error as a `StorageError` that says what to do."""
+READ_ONLY = (
+    "The file system of the data directory is mounted read-only. Look into the system's log for the reason, and mount it "
+    "for writing."
+)
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+# The error of these calls says that the operating system did not take the data; others may come after it did.
+_REFUSED = (apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_TRUNCATE)
+
+
+def translated(error: apsw.Error, system_error: int = 0) -> StorageError:
+    """A driver's error as a `StorageError` that says what to do. `system_error` is the error number of the operating system."""
     match error:
+        case apsw.IOError() if system_error == errno.EROFS:
+            return StorageReadOnly(READ_ONLY)
+        case apsw.IOError() if system_error in _NO_SPACE:
+            return StorageFull("The disk of the data directory is full, or its quota used up. Free some space.")
+        case apsw.IOError():
+            return StorageUnavailable(
+                f"The disk of the data directory reports an error ({error}). Look into the system's log."
+            )
         case apsw.FullError():
             return StorageFull(
                 "The disk of the data directory is full. Free some space and try again; nothing was lost."
@@ -35,23 +63,35 @@ def translated(error: apsw.Error) -> StorageError:
             return StorageError(f"The database refused the request: {error}.")
 
 
-def private_file(target: Path) -> apsw.Connection:
-    """Create a database file that only its owner can read, and connect to it."""
+def commit_failure(error: apsw.Error, system_error: int) -> StorageError:
+    """The error of a COMMIT. After a failed fsync the commit is in the file, and may or may not be found after a crash; a write
+    that the file system refused is not."""
+    refused = getattr(error, "extendedresult", 0) in _REFUSED and system_error in (errno.EROFS, *_NO_SPACE)
+    if not isinstance(error, apsw.IOError) or refused:
+        return translated(error, system_error)
+    return OutcomeUnknown(
+        f"The disk did not confirm the commit ({error}): what was written may be there or not after a restart. Repeat the request "
+        "with the same idempotency key, or look before you repeat it without one."
+    )
+
+
+def is_read_only(directory: Path) -> bool:
     try:
-        target.touch(mode=0o600, exist_ok=False)
-    except OSError as error:
-        raise StorageError(f"The backup cannot be written to {target}: {error.strerror}.") from error
-    return apsw.Connection(str(target))
+        return bool(os.statvfs(directory).f_flag & os.ST_RDONLY)
+    except OSError:
+        return False
 
 
-def connect(path: Path) -> apsw.Connection:
-    connection = apsw.Connection(str(path), statementcachesize=200)
+def connect(path: Path, *, create: bool = True) -> apsw.Connection:
+    flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
+    connection = apsw.Connection(str(path), flags=flags, statementcachesize=200)
     connection.set_busy_timeout(BUSY_MILLISECONDS)
     _switch_to_wal(connection)
     connection.pragma("synchronous", "full")
     connection.pragma("foreign_keys", True)
     connection.pragma("secure_delete", True)
     connection.pragma("wal_autocheckpoint", _CHECKPOINT_PAGES)
+    connection.pragma("journal_size_limit", _LOG_BYTES)
     return connection
 
 

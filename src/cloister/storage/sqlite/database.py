@@ -6,35 +6,52 @@
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, suppress
-from operator import itemgetter
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar, cast
 
 import apsw
 
-from cloister.domain.errors import Closed, StorageError, StorageReadOnly, StorageUnavailable
+from cloister.domain.errors import (
+    Closed,
+    StorageBusy,
+    StorageError,
+    StorageMissing,
+    StorageReadOnly,
+    StorageUnavailable,
+)
+from cloister.domain.maintenance.backup import BackupReport, StepProgress
+from cloister.domain.maintenance.vacuum import VacuumReport
 from cloister.domain.scope import Reach
-from cloister.storage.interface import Row, Transaction, Value, bound_parameters
+from cloister.storage.interface import Row, Transaction, Value
 from cloister.storage.notifications import PollingNotifier
-from cloister.storage.queries import load_queries, positional, split_queries
+from cloister.storage.queries import load_queries, split_queries
+from cloister.storage.sqlite.backup import write_backup
+from cloister.storage.sqlite.checkpoints import Checkpoints, truncated
 from cloister.storage.sqlite.connections import (
     BUSY_MILLISECONDS,
+    READ_ONLY,
     applied_migrations,
+    commit_failure,
     connect,
+    is_read_only,
     migrate_to_latest,
-    private_file,
     translated,
 )
+from cloister.storage.sqlite.file_identity import FileIdentity
+from cloister.storage.sqlite.file_scan import count_rows
 from cloister.storage.sqlite.group_commit import BatchKind, GroupCommit
+from cloister.storage.sqlite.transaction import SqliteTransaction, Statement
+from cloister.storage.sqlite.vacuum import vacuum_file
+from cloister.storage.write_status import WriteStatus
 
 A = TypeVar("A")
 B = TypeVar("B")
 T = TypeVar("T")
 DATABASE_FILE = "cloister.db"
-_SCRUB_MILLISECONDS = 200
+KEY_FILE = "local.key"
 
 
 def open_sqlite(directory: Path) -> "SqliteDatabase":
@@ -50,7 +67,13 @@ def open_sqlite(directory: Path) -> "SqliteDatabase":
         raise StorageUnavailable(f"The data directory {directory} cannot be created: {error.strerror}.") from error
     path = directory / DATABASE_FILE
     if not os.access(directory, os.R_OK | os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
-        raise StorageReadOnly(f"{directory} cannot be written by this user: check its owner and mode.")
+        reason = READ_ONLY if is_read_only(directory) else "Check its owner and mode."
+        raise StorageReadOnly(f"{directory} cannot be written by this user. {reason}")
+    if path.exists() and path.stat().st_size == 0 and (directory / KEY_FILE).exists():
+        raise StorageUnavailable(
+            f"{path} is empty, but {KEY_FILE} next to it shows that there was a database. Nothing was changed. Restore a backup "
+            f"with `cloister restore`; to start with nothing, delete {DATABASE_FILE} and {KEY_FILE}."
+        )
     try:
         path.touch(mode=0o600)
     except OSError as error:
@@ -69,20 +92,23 @@ class SqliteDatabase:
     embedded = True
 
     def __init__(self, path: Path, connection: apsw.Connection) -> None:
-        self._path = path
+        self.path = path
         queries, self._unscoped_queries = split_queries(load_queries(postgres=False))
-        self._statements = {name: _Statement(text) for name, text in queries.items()}
+        self._statements = {name: Statement(text) for name, text in queries.items()}
         self._write_connection = connection
-        self._writer = GroupCommit(_WriteConnection(connection))
+        self._file = FileIdentity(path)
+        self.write_status = WriteStatus()
+        self._writer = GroupCommit(_WriteConnection(connection, self._file, self.write_status))
         self._readers: deque[apsw.Connection] = deque()
         self._closed = False
+        self.checkpoints = Checkpoints(path, self.between_writes)
         self.notifier = PollingNotifier(lambda: self.between_writes(lambda own: own.pragma("data_version")))
 
     def read(self, reach: Reach) -> AbstractContextManager[Transaction]:
         return _ReadTransaction(self, reach)
 
     def write(self, reach: Reach, work: Callable[[Transaction], T]) -> T:
-        transaction = _SqliteTransaction(self._write_connection, self._statements, reach)
+        transaction = SqliteTransaction(self._write_connection, self._statements, reach)
         return self._writer.run(lambda: work(transaction))
 
     def write_batch(
@@ -99,16 +125,24 @@ class SqliteDatabase:
         prepare: Callable[[Sequence[A]], Sequence[B]],
         work: Callable[[Transaction, Sequence[B]], Sequence[T | Exception]],
     ) -> BatchKind[A, B, T]:
-        transaction = _SqliteTransaction(self._write_connection, self._statements, reach)
+        transaction = SqliteTransaction(self._write_connection, self._statements, reach)
         return BatchKind((reach, work), prepare, lambda items: work(transaction, items))
 
     @property
     def maintenance(self) -> "SqliteMaintenance":
         return SqliteMaintenance(self)
 
+    def write_problem(self) -> StorageError | None:
+        try:
+            self._file.check()
+        except StorageMissing as error:
+            return error
+        return self.write_status.problem
+
     def close(self) -> None:
         self._closed = True
         self.notifier.close()
+        self.checkpoints.close()
         self._writer.close()
         while self._readers:
             self._readers.pop().close()
@@ -123,10 +157,16 @@ class SqliteDatabase:
 
     def _new_reader(self) -> apsw.Connection:
         try:
-            connection = connect(self._path)
+            connection = connect(self.path, create=False)
             connection.pragma("query_only", True)
         except apsw.Error as error:
+            self._file.check()
             raise translated(error) from error
+        try:
+            self._file.check()  # else it would read another database than the connections that were opened before
+        except StorageMissing:
+            connection.close()
+            raise
         return connection
 
     def return_reader(self, connection: apsw.Connection) -> None:
@@ -148,52 +188,6 @@ class SqliteDatabase:
             raise translated(error) from error
 
 
-class _Statement:
-    """A query with numbered parameters, and the function that puts named parameters into that order."""
-
-    __slots__ = ("picked", "text")
-
-    def __init__(self, query: str) -> None:
-        self.text, names = positional(query)
-        self.picked: Callable[[Mapping[str, Value]], Any] = itemgetter(*names)
-        if len(names) == 1:
-            self.picked = lambda parameters: (parameters[names[0]],)
-
-
-class _SqliteTransaction:
-    __slots__ = ("_bound", "_connection", "_statements", "reach")
-
-    def __init__(self, connection: apsw.Connection, statements: Mapping[str, _Statement], reach: Reach) -> None:
-        self._connection = connection
-        self._statements = statements
-        self._bound = bound_parameters(reach)
-        self.reach = reach
-
-    def rows(self, query: str, **parameters: Value) -> list[Row]:
-        return self._cursor(query, parameters).fetchall()
-
-    def row(self, query: str, **parameters: Value) -> Row | None:
-        return next(self._cursor(query, parameters), None)
-
-    def stream(self, query: str, **parameters: Value) -> Iterator[Row]:
-        return self._cursor(query, parameters)
-
-    def execute(self, query: str, **parameters: Value) -> int:
-        self._cursor(query, parameters)
-        return self._connection.changes()
-
-    def execute_each(self, query: str, parameters: Sequence[dict[str, Value]]) -> None:
-        for each in parameters:
-            each.update(self._bound)
-        statement = self._statements[query]
-        self._connection.executemany(statement.text, map(statement.picked, parameters))
-
-    def _cursor(self, query: str, parameters: dict[str, Value]) -> Any:
-        parameters.update(self._bound)
-        statement = self._statements[query]
-        return self._connection.execute(statement.text, statement.picked(parameters))
-
-
 class _ReadTransaction:
     """A read transaction, which is one snapshot, on a connection borrowed from the database."""
 
@@ -210,7 +204,7 @@ class _ReadTransaction:
         except apsw.Error as error:
             self._connection.close()
             raise translated(error) from error
-        return _SqliteTransaction(self._connection, self._database._statements, self._reach)  # pyright: ignore[reportPrivateUsage]
+        return SqliteTransaction(self._connection, self._database._statements, self._reach)  # pyright: ignore[reportPrivateUsage]
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -228,21 +222,39 @@ class _ReadTransaction:
 class _WriteConnection:
     """The write connection, with the operations that group commit needs."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, file: FileIdentity, status: WriteStatus) -> None:
         self._connection = connection
         self._execute = connection.execute
+        self._file = file
+        self._status = status
 
     def begin(self) -> None:
         try:
             self._execute("BEGIN IMMEDIATE")
         except apsw.Error as error:
-            raise translated(error) from error
+            failure = self._translated(error)
+            if isinstance(failure, StorageBusy):  # another process has the only write lock, so every write fails
+                self._status.failed(failure)
+            raise failure from error
 
     def commit(self) -> None:
+        """Commit, unless the file is not the one at its path any more: what is written there would be lost."""
         try:
+            self._file.check()
             self._execute("COMMIT")
+        except StorageMissing as error:
+            self._status.failed(error)
+            raise
         except apsw.Error as error:
-            raise translated(error) from error
+            failure = commit_failure(error, self._connection.system_errno)
+            self._status.failed_with(failure)
+            raise failure from error
+        self._status.succeeded()
+
+    def _translated(self, error: apsw.Error) -> StorageError:
+        failure = translated(error, self._connection.system_errno)
+        self._status.failed_with(failure)
+        return failure
 
     def abandon(self) -> None:
         if self._connection.in_transaction:
@@ -257,7 +269,7 @@ class _WriteConnection:
                 self._execute("ROLLBACK TO job")
                 self._execute("RELEASE job")
             if isinstance(error, apsw.Error):
-                raise translated(error) from error
+                raise self._translated(error) from error
             raise
         self._execute("RELEASE job")
         return result
@@ -288,6 +300,14 @@ class SqliteMaintenance:
     def schema_version(self) -> int:
         return self._borrowed(lambda connection: max(applied_migrations(connection)))
 
+    def check_writes(self) -> None:
+        """Write the header of the file again, as it is: a page, a commit and an fsync."""
+
+        def work(connection: apsw.Connection) -> None:
+            connection.pragma("user_version", connection.pragma("user_version"))
+
+        self._database.run_unscoped(work)
+
     def check(self) -> list[str]:
         def examine(connection: apsw.Connection) -> list[str]:
             found = [str(row[0]) for row in connection.execute("PRAGMA integrity_check")]
@@ -303,34 +323,47 @@ class SqliteMaintenance:
         """Nothing: `secure_delete` overwrites freed pages, and `scrub` truncates the WAL."""
         return None
 
+    def rows_in_file(self, sessions: Sequence[int], largest: int) -> int | str:
+        """Only with an empty WAL, which could still have the rows."""
+
+        def empty(connection: apsw.Connection) -> bool:
+            try:
+                connection.set_busy_timeout(0)
+                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            except apsw.BusyError:
+                return False
+            finally:
+                connection.set_busy_timeout(BUSY_MILLISECONDS)
+            return True
+
+        if not self._database.between_writes(empty):
+            return "Somebody reads an older state, which the write-ahead log keeps until then: it is emptied by a later call."
+
+        def scan(connection: apsw.Connection) -> int | str:
+            """Read through the connection: to open and close the file again in this process would release SQLite's locks."""
+            if connection.pragma("page_count") * connection.pragma("page_size") > largest:
+                return f"The database file has more than {largest // (1024 * 1024)} MB."
+            return count_rows(connection.serialize("main"), sessions)
+
+        return self._borrowed(scan)
+
     def excess_rights(self) -> str | None:
         """None: access to an SQLite file is decided by the file system."""
         return None
 
-    def backup(self, target: Path) -> None:
-        def copy(connection: apsw.Connection) -> None:
-            destination = private_file(target)
-            try:
-                with destination.backup("main", connection, "main") as backup:
-                    backup.step(-1)
-            finally:
-                destination.close()
+    def backup(self, target: Path, progress: StepProgress) -> BackupReport:
+        return self._borrowed(lambda connection: write_backup(connection, target, progress))
 
-        if target.exists():
-            raise StorageError(f"{target} exists already; name a new file for the backup.")
-        self._borrowed(copy)
+    def log_bytes(self) -> int | None:
+        return self._database.checkpoints.log_bytes()
+
+    def vacuum(self, progress: StepProgress) -> VacuumReport:
+        return vacuum_file(self._database.path, progress)
 
     def scrub(self) -> None:
         """Truncate the WAL, which may still hold deleted content. While a reader has an older snapshot this is left to the next
-        call. On the write connection, whose `data_version` a checkpoint of its own does not change."""
-
-        def empty(connection: apsw.Connection) -> None:
-            connection.set_busy_timeout(_SCRUB_MILLISECONDS)
-            with suppress(apsw.BusyError):
-                connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-            connection.set_busy_timeout(BUSY_MILLISECONDS)
-
-        self._database.between_writes(empty)
+        call."""
+        self._database.between_writes(truncated)
 
     def _borrowed(self, work: Callable[[apsw.Connection], T]) -> T:
         connection = self._database.borrow_reader()

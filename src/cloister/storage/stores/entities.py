@@ -166,10 +166,18 @@ class EntityStore:
             found[name, shown_type, ""] = None
         return list(found)
 
+    def of_session(self, session: SessionId) -> list[EntityId]:
+        """The names that a session mentions."""
+        return _ids(self._transaction.rows("entities_of_session", session_id=session))
+
+    def of_message(self, message: MessageId) -> list[EntityId]:
+        """The names that a message mentions."""
+        return sorted(set(_ids(self._transaction.rows("mentions_of_message", message_id=message))))
+
     def forget_session(self, session: SessionId) -> TouchedEntities:
         """Delete the mentions and relations by a session, and the entities that have no other mention."""
         RelationStore(self._transaction).forget_session(session)
-        touched = self.lock(_ids(self._transaction.rows("entities_of_session", session_id=session)))
+        touched = self.lock(self.of_session(session))
         if touched:
             self._transaction.execute("delete_session_mentions", session_id=session)
         return EntityGroupStore(self._transaction).after_loss(touched)
@@ -256,6 +264,24 @@ class StoredEntities:
         return self._transaction.stream(
             "entity_rows", project_id=self.project, user_id=self.user, generation=self._generation
         )
+
+    def stale(self) -> int:
+        """How many entities another index generation wrote."""
+        row = self._transaction.row(
+            "stale_entity_count", project_id=self.project, user_id=self.user, generation=self._generation
+        )
+        return 0 if row is None else cast(int, row[0])
+
+    def stale_entities(self, limit: int) -> list[Entity]:
+        """The newest entities that another index generation wrote, with all their notes, as they are indexed."""
+        rows = self._transaction.rows(
+            "stale_entities_in_project",
+            project_id=self.project,
+            user_id=self.user,
+            generation=self._generation,
+            limit=limit,
+        )
+        return merged(self._transaction, rows)
 
     def found(self, ids: Sequence[int], now: int) -> dict[int, Entity]:
         """The entities with these ids that are in this part now, as they are shown at this time; other ids are left out."""

@@ -33,7 +33,7 @@ class UserErasureStore:
     def counts(self) -> UserCounts:
         """What erasing the user would remove."""
         numbers = self._transaction.rows("count_user", user_id=self._user)[0]
-        sessions, messages, memories, observations, entities, entries = cast(tuple[int, ...], numbers)
+        sessions, messages, memories, observations, entities, entries, files = cast(tuple[int, ...], numbers)
         return UserCounts(
             sessions=sessions,
             messages=messages,
@@ -42,6 +42,7 @@ class UserErasureStore:
             observations=observations,
             entities=entities,
             entries=entries,
+            files=files,
         )
 
     def lock_sessions(self) -> list[SessionId]:
@@ -92,7 +93,7 @@ class TenantErasureStore:
 
     def counts(self) -> TenantCounts:
         numbers = cast(tuple[int, ...], self._transaction.rows("count_tenant")[0])
-        projects, sessions, messages, memories, observations, entities, api_keys, entries = numbers
+        projects, sessions, messages, memories, observations, entities, api_keys, entries, files = numbers
         return TenantCounts(
             projects=projects,
             sessions=sessions,
@@ -103,6 +104,7 @@ class TenantErasureStore:
             entities=entities,
             api_keys=api_keys,
             entries=entries,
+            files=files,
         )
 
     def lock_sessions(self) -> list[SessionId]:
@@ -128,9 +130,11 @@ class TenantErasureStore:
         self._transaction.execute("erase_idempotent_answers")
         self._transaction.execute("erase_items")
         self._transaction.execute("erase_responses")
+        self._transaction.execute("erase_receipts")
         self._transaction.execute("erase_files")
         self._transaction.execute("erase_entries")
         self._transaction.execute("erase_usage")
+        self._transaction.execute("erase_sign_ins")
         self._transaction.execute("erase_api_keys")
         self._transaction.execute("blank_sessions")
         self._transaction.execute("erase_pools")
@@ -146,6 +150,7 @@ class OldCounts:
     messages: int
     memories: int
     observations: int
+    files: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -244,8 +249,11 @@ class RetentionStore:
         ((sessions, messages),) = self._transaction.rows("count_old_messages", **asked)
         ((memories,),) = self._transaction.rows("count_old_memories", **asked)
         ((observations,),) = self._transaction.rows("count_old_observations", **asked)
-        numbers = cast(tuple[int, int, int, int], (sessions, messages, memories, observations))
-        return OldCounts(sessions=numbers[0], messages=numbers[1], memories=numbers[2], observations=numbers[3])
+        ((files,),) = self._transaction.rows("count_old_files", **asked)
+        numbers = cast(tuple[int, ...], (sessions, messages, memories, observations, files))
+        return OldCounts(
+            sessions=numbers[0], messages=numbers[1], memories=numbers[2], observations=numbers[3], files=numbers[4]
+        )
 
     def _oldest(self, session: SessionId, sequence: int) -> int | None:
         """The time of the oldest message with this number or a higher one."""

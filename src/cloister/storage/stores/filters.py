@@ -101,12 +101,12 @@ class FilterStore:
         )
         return [MessageId(id) for id in _passing(rows, {session: names}, wanted).ids.tolist()]
 
-    def pool_memories(self, pool: PoolId, generation: int, wanted: Filter) -> list[int]:
+    def pool_memories(self, pool: PoolId, wanted: Filter) -> list[int]:
         """The memories of a pool that the filter lets pass."""
         if not _may_be(wanted, "memory"):
             return []
         passing: list[int] = []
-        for row in self._transaction.rows("filter_memories", pool_id=pool, generation=generation):
+        for row in self._transaction.rows("filter_memories", pool_id=pool):
             memory, created_at, session, user, categories, metadata = cast(tuple[Any, ...], row)
             filtered = FilteredRow(
                 kind="memory",

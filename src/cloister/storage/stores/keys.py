@@ -1,12 +1,14 @@
-"""API keys. Only the hash of a secret is stored."""
+"""API keys, and the links to the console and browsers that stand for them. Only hashes of secrets, codes and tokens are stored."""
 
 import json
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from cloister.domain.access import ApiKey
 from cloister.domain.identifiers import KeyId, ProjectId, TenantId
 from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction
+
+Kind = Literal["link", "browser"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,3 +76,39 @@ def _key(row: Row) -> ApiKey:
         revoked_at=revoked_at,
         user=user,
     )
+
+
+class StoredSignIn(NamedTuple):
+    """The key that a link or a browser stands for, and until when."""
+
+    key: KeyId
+    expires_at: int
+
+
+class SignInStore:
+    """The links and browsers of the transaction's tenant."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    def add(self, kind: Kind, digest: bytes, found: StoredSignIn, *, now: int, most: int) -> None:
+        """Add one. What has expired is deleted, and of the same key the oldest that are more than `most`."""
+        self._transaction.execute("delete_expired_sign_ins", now=now)
+        self._transaction.execute(
+            "insert_sign_in", digest=digest, kind=kind, key_id=found.key, expires_at=found.expires_at
+        )
+        self._transaction.execute("delete_oldest_sign_ins", key_id=found.key, kind=kind, most=most)
+
+    def find(self, kind: Kind, digest: bytes, *, now: int) -> StoredSignIn | None:
+        row = self._transaction.row("sign_in", digest=digest, kind=kind, now=now)
+        return None if row is None else StoredSignIn(KeyId(cast(int, row[0])), cast(int, row[1]))
+
+    def extend(self, kind: Kind, digest: bytes, *, now: int, until: int) -> None:
+        self._transaction.execute("extend_sign_in", digest=digest, kind=kind, now=now, expires_at=until)
+
+    def remove(self, kind: Kind, digest: bytes, *, now: int) -> StoredSignIn | None:
+        """Remove one; what it stood for, or none if it is unknown or has expired. Of several who remove it at once, one gets it."""
+        row = self._transaction.row("delete_sign_in", digest=digest, kind=kind)
+        if row is None or cast(int, row[1]) <= now:
+            return None
+        return StoredSignIn(KeyId(cast(int, row[0])), cast(int, row[1]))

@@ -5,11 +5,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
-from cloister.domain.errors import NotFound
+from cloister.domain.errors import DamagedRow, NotFound
 from cloister.domain.extraction import KnownMemory
 from cloister.domain.identifiers import MemoryId, MessageId, PoolId, ProjectId, SessionId, format_memory_id
+from cloister.domain.maintenance.checksum import text_checksum
 from cloister.domain.memory import Memory, MemoryStatus, StoredMemory
 from cloister.domain.prompts.profile import ProfileMemory
+from cloister.domain.truth.subject_words import searchable_text
 from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction, integers
 from cloister.storage.stores.messages import Indexed
 
@@ -40,6 +42,8 @@ class MemoryStore:
 
     def add(self, memory: Memory, digest: bytes, indexed: Indexed) -> bool:
         """Add a memory with its sources; false, and nothing is written, if the session has the same memory already."""
+        categories = json.dumps(memory.categories, ensure_ascii=False)
+        metadata = json.dumps(memory.metadata, ensure_ascii=False)
         row = self._transaction.row(
             "insert_memory",
             memory_id=memory.id,
@@ -51,8 +55,9 @@ class MemoryStore:
             valid_from=memory.valid_from,
             source=memory.source,
             subject=memory.subject,
-            categories=json.dumps(memory.categories, ensure_ascii=False),
-            metadata=json.dumps(memory.metadata, ensure_ascii=False),
+            categories=categories,
+            metadata=metadata,
+            checksum=text_checksum(memory.id, memory.subject, metadata, memory.content, categories),
             **indexed.columns,
         )
         if row is None:
@@ -145,6 +150,13 @@ class MemoryStore:
                 of_user.setdefault(known.content, known)
         return KnownMemories(of_session=[known for known, here in found if here], of_user=list(of_user.values()))
 
+    def change_times(self, memories: Sequence[MemoryId]) -> dict[MemoryId, int]:
+        """When people last changed these memories, without those that nobody changed or that are out of reach."""
+        if not memories:
+            return {}
+        rows = self._transaction.rows("memory_change_times", memory_ids=integers(memories))
+        return {MemoryId(memory): changed_at for memory, changed_at in cast(list[tuple[int, int]], rows)}
+
     def derived_from(self, message: MessageId) -> list[MemoryId]:
         return _ids(self._transaction.rows("memories_of_message", message_id=message))
 
@@ -202,7 +214,7 @@ class ProfileStore:
         rows = self._transaction.rows(
             "profile_memories", pool_id=self._pool, user_id=user, session_id=session, now=now, limit=limit
         )
-        return [_profile_memory(row) for row in rows]
+        return list(_profile_memories(rows))
 
     def equal(self, memories: Sequence[MemoryId], *, now: int) -> dict[MemoryId, list[tuple[MemoryId, str]]]:
         """For each of these memories the others of the same user that say the same, newest first, each with its session."""
@@ -217,7 +229,7 @@ class ProfileStore:
     def decisions(self, *, now: int, limit: int) -> list[ProfileMemory]:
         """The memories of all users of the pool that are decisions, or pinned."""
         rows = self._transaction.rows("project_decisions", pool_id=self._pool, now=now, limit=limit)
-        return [_profile_memory(row) for row in rows]
+        return list(_profile_memories(rows))
 
 
 class StoredMemories:
@@ -242,16 +254,31 @@ class StoredMemories:
         return None if row is None else cast(int, row[0])
 
     def validity_rows(self) -> list[Row]:
-        """(id, user, digest, created at, valid from, valid until, superseded by, retracted at, expires at, pinned) of every memory
-        that the index has."""
-        return self._transaction.rows("memory_validity_rows", pool_id=self._pool, generation=self._generation)
+        """(id, user, digest, created at, valid from, valid until, superseded by, retracted at, expires at, pinned, subject) of
+        every memory."""
+        return self._transaction.rows("memory_validity_rows", pool_id=self._pool)
 
     def all_rows(self) -> Iterator[Row]:
         return self._transaction.stream("memory_pool_rows", pool_id=self._pool, generation=self._generation)
 
-    def page(self, *, now: int, limit: int, after: CursorKey = FIRST_PAGE) -> list[StoredMemory]:
-        """A page of the memories of the pool that are true now, oldest first; `after` is the (created_at, id) of the one before
-        it."""
+    def stale_words(self, limit: int) -> list[tuple[int, int, str]]:
+        """(id, created at, text to be indexed) of the newest memories that another index generation wrote."""
+        rows = self._transaction.rows(
+            "stale_memory_words", pool_id=self._pool, generation=self._generation, limit=limit
+        )
+        found = cast(list[tuple[int, int, str, str | None]], rows)
+        return [(id, created_at, searchable_text(content, subject)) for id, created_at, content, subject in found]
+
+    def stale(self) -> int:
+        """How many memories another index generation wrote."""
+        row = self._transaction.row("stale_memories_in_pool", pool_id=self._pool, generation=self._generation)
+        return 0 if row is None else cast(int, row[0])
+
+    def page(
+        self, *, now: int, limit: int, after: CursorKey = FIRST_PAGE, with_past: bool = False
+    ) -> list[StoredMemory]:
+        """A page of the memories of the pool that are true now, or `with_past` of all, oldest first; `after` is the
+        (created_at, id) of the one before it."""
         rows = self._transaction.rows(
             "pool_memory_page",
             pool_id=self._pool,
@@ -259,13 +286,19 @@ class StoredMemories:
             limit=limit,
             after_created_at=after[0],
             after_memory_id=after[1],
+            past=int(with_past),
         )
         return MemoryStore(self._transaction).stored(rows, now)
 
     def found(self, ids: Sequence[int], now: int) -> dict[int, StoredMemory]:
-        """The memories with these ids that are in this pool now; other ids are left out."""
-        rows = self._transaction.rows("pool_memories", pool_id=self._pool, memory_ids=integers(ids))
-        return {stored.memory.id: stored for stored in MemoryStore(self._transaction).stored(rows, now)}
+        """The memories with these ids that are in this pool now; other ids, and damaged memories, are left out."""
+        try:
+            rows = self._transaction.rows("pool_memories", pool_id=self._pool, memory_ids=integers(ids))
+            return {stored.memory.id: stored for stored in MemoryStore(self._transaction).stored(rows, now)}
+        except DamagedRow:
+            if len(ids) == 1:
+                return {}
+            return {found: stored for one in ids for found, stored in self.found([one], now).items()}
 
 
 def thousandths(importance: float | None) -> int | None:
@@ -273,8 +306,18 @@ def thousandths(importance: float | None) -> int | None:
     return None if importance is None else round(importance * _THOUSANDTHS)
 
 
+def _profile_memories(rows: Sequence[Row]) -> Iterator[ProfileMemory]:
+    """The memories of these rows, but for damaged ones."""
+    for row in rows:
+        memory, content, _, subject, categories, *_, metadata, checksum, _, _ = cast(tuple[Any, ...], row)
+        if checksum is None or checksum == text_checksum(memory, subject, metadata, content, categories):
+            yield _profile_memory(row)
+
+
 def _profile_memory(row: Row) -> ProfileMemory:
-    memory, content, digest, subject, categories, source, pinned, valid_from, session, user = cast(tuple[Any, ...], row)
+    memory, content, digest, subject, categories, source, pinned, valid_from, _, _, session, user = cast(
+        tuple[Any, ...], row
+    )
     return ProfileMemory(
         id=MemoryId(memory),
         content=content,
@@ -295,9 +338,10 @@ def _ids(rows: Sequence[Row]) -> list[MemoryId]:
 
 def _stored(row: Row, sources: tuple[MessageId, ...], now: int) -> StoredMemory:
     memory, session, content, importance, created_at, *rest, name, user, project = cast(tuple[Any, ...], row)
-    valid_from, valid_until, superseded_by, retracted_at, expires_at, pinned, source, subject, categories, metadata = (
-        rest
-    )
+    valid_from, valid_until, superseded_by, retracted_at, expires_at, pinned, source, subject, *texts = rest
+    categories, metadata, checksum = texts
+    if checksum is not None and checksum != text_checksum(memory, subject, metadata, content, categories):
+        raise DamagedRow("memory", format_memory_id(memory))
     found = Memory(
         id=MemoryId(memory),
         session=SessionId(session),

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
 from cloister.domain.conversation import Message, Role
-from cloister.domain.errors import NotFound
+from cloister.domain.errors import DamagedRow, NotFound
 from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, PoolId, SessionId, format_message_id
+from cloister.domain.maintenance.checksum import text_checksum
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_in
 from cloister.storage.interface import Row, Transaction, Value, integers
 
@@ -117,10 +118,11 @@ class MessageStore:
         return 0 if row is None else cast(int, row[0])
 
     def remove(self, session: SessionId, messages: Sequence[MessageId]) -> int:
-        """Remove messages, with the items that follow them, and the responses that they belong to."""
+        """Remove messages, with the items that follow them, and the responses and receipts that they belong to."""
         for message in messages:
             self._transaction.execute("delete_items_of_message", session_id=session, message_id=message)
             self._transaction.execute("delete_responses_of_message", session_id=session, message_id=message)
+            self._transaction.execute("delete_receipts_of_message", session_id=session, message_id=message)
         return sum(
             self._transaction.execute("delete_message", session_id=session, message_id=message) for message in messages
         )
@@ -129,6 +131,7 @@ class MessageStore:
         first, last = span(session)
         self._transaction.execute("delete_items", first=first, last=last)
         self._transaction.execute("delete_responses", session_id=session)
+        self._transaction.execute("delete_receipts", session_id=session)
         return self._transaction.execute("delete_messages", first=first, last=last)
 
 
@@ -139,6 +142,8 @@ def span(session: SessionId) -> tuple[int, int]:
 
 def columns_of(message: Message, indexed: Indexed) -> dict[str, Value]:
     """The columns of a new message."""
+    metadata = json.dumps(message.metadata) if message.metadata else "{}"
+    categories = json.dumps(message.categories) if message.categories else "[]"
     return {
         "message_id": message.id,
         "session_id": message.session,
@@ -152,10 +157,11 @@ def columns_of(message: Message, indexed: Indexed) -> dict[str, Value]:
         "terms": indexed.terms,
         "episode_id": message.episode,
         "tokens": message.tokens,
-        "metadata": json.dumps(message.metadata) if message.metadata else "{}",
+        "metadata": metadata,
         "content": message.content,
         "recalled_pool_id": message.recalled_pool,
-        "categories": json.dumps(message.categories) if message.categories else "[]",
+        "categories": categories,
+        "checksum": text_checksum(message.id, message.role, message.author, metadata, message.content, categories),
     }
 
 
@@ -166,10 +172,12 @@ def shown_message(row: Row, pool: PoolId) -> Message:
 
 
 def message_of(row: Row) -> Message:
+    """A message from its columns; a `DamagedRow` if they are not what was stored."""
     columns: tuple[Any, ...] = row
-    identity, session, role, content, author, status, episode, checked, tokens, metadata, created_at, categories = (
-        columns
-    )
+    identity, session, role, content, author, status, episode, checked, tokens, metadata, created_at, *rest = columns
+    categories, checksum = rest
+    if checksum is not None and checksum != text_checksum(identity, role, author, metadata, content, categories):
+        raise DamagedRow("message", format_message_id(identity))
     return Message(
         id=identity,
         session=session,

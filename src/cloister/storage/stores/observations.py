@@ -39,7 +39,7 @@ class ObservationStore:
             after_said_at=after[0],
             after_observation_id=after[1],
         )
-        return [_stored(row) for row in rows]
+        return [stored_observation(row) for row in rows]
 
     def count(self, session: SessionId) -> int:
         """The number of observations of the session."""
@@ -56,12 +56,12 @@ class ObservationStore:
     def recent(self, session: SessionId, pool: PoolId, *, limit: int) -> list[StoredObservation]:
         """The newest observations of the session, oldest first."""
         rows = self._transaction.rows("recent_observations", session_id=session, pool_id=pool, limit=limit)
-        return [_stored(row) for row in reversed(rows)]
+        return [stored_observation(row) for row in reversed(rows)]
 
     def recent_of_user(self, user: str, pool: PoolId, *, limit: int) -> list[StoredObservation]:
         """The newest observations of all sessions of a user in one pool (TAB-7), oldest first."""
         rows = self._transaction.rows("recent_observations_of_user", user_id=user, pool_id=pool, limit=limit)
-        return [_stored(row) for row in reversed(rows)]
+        return [stored_observation(row) for row in reversed(rows)]
 
     def contents(self, session: SessionId, message: MessageId | None = None) -> list[str]:
         """The contents of all notes of a session, or of those that came from one message."""
@@ -71,19 +71,19 @@ class ObservationStore:
     def forget_session(self, session: SessionId) -> int:
         return self._transaction.execute("delete_session_observations", session_id=session)
 
-    def forget_message(self, session: SessionId, message: MessageId) -> int:
-        """Delete the observations that cover a message, and all later ones of the session; the other messages are observed
-        again."""
+    def forget_message(self, session: SessionId, message: MessageId) -> list[ObservationId]:
+        """Delete the observations that cover a message, and all later ones of the session, and return their ids; the other messages
+        are observed again."""
         row = self._transaction.row("first_observation_of", session_id=session, message_id=message)
         if row is None or row[0] is None:
-            return 0
+            return []
         first = cast(int, row[0])
-        removed = self._transaction.execute("delete_observations_from", session_id=session, message_id=first)
+        rows = self._transaction.rows("delete_observations_from", session_id=session, message_id=first)
         self._transaction.execute("observe_again", session_id=session, message_id=first)
-        return removed
+        return [ObservationId(cast(int, row[0])) for row in rows]
 
 
-def _stored(row: Row) -> StoredObservation:
+def stored_observation(row: Row) -> StoredObservation:
     observation, session, content, sources, said_at, created_at, name, user = cast(tuple[Any, ...], row)
     return StoredObservation(
         observation=Observation(

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, cast
 
 from cloister.domain.conversation import Message, Role
-from cloister.domain.errors import StorageBusy
+from cloister.domain.errors import DamagedRow, StorageBusy
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, new_pool_id
 from cloister.domain.scope import PoolKey, Scope
 from cloister.storage.interface import Row, RowRemoved, Transaction, integers
@@ -23,8 +24,10 @@ class PoolMessage(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DerivedState:
-    """Whether a session can recall any memories, entities or observations; if not, they are not searched."""
+    """Whether a session can recall any memories, entities or observations; if not, they are not searched. `version` is
+    that of the pool."""
 
+    version: int
     memories: bool
     entities: bool
     observations: bool
@@ -38,8 +41,12 @@ class PoolStore:
         self._generation = generation
 
     def find(self, key: PoolKey) -> PoolId | None:
-        row = self._transaction.row("pool", project_id=key.project, user_id=key.user)
-        return None if row is None else PoolId(cast(int, row[0]))
+        row = self._row(key)
+        return None if row is None else PoolId(row[0])
+
+    def _row(self, key: PoolKey) -> tuple[int, int] | None:
+        """The pool's id and index generation."""
+        return cast(tuple[int, int] | None, self._transaction.row("pool", project_id=key.project, user_id=key.user))
 
     def ensure(self, key: PoolKey) -> PoolId:
         """The pool of this key, created if there is none."""
@@ -71,6 +78,10 @@ class PoolStore:
         """Raise the version after a session left."""
         self._transaction.execute("note_departure", pool_id=pool)
 
+    def note_arrival(self, pool: PoolId, came_from: PoolId) -> None:
+        """Record, after a session came from another pool, if its messages may be of another index generation."""
+        self._transaction.execute("note_arrival", pool_id=pool, came_from=came_from)
+
     def lock(self, pool: PoolId) -> None:
         """Lock the pool against all transactions that append to it or remove from it. Sessions have to be locked before."""
         self._transaction.row("lock_pool", pool_id=pool)
@@ -82,35 +93,52 @@ class PoolStore:
         row = self._transaction.row(
             "derived_state", pool_id=pool, session_id=session, project_id=project, user_id=notes_of
         )
-        memories, entities, own, of_user = (0, 0, 0, 0) if row is None else row
-        return DerivedState(memories=bool(memories), entities=bool(entities), observations=bool(own or of_user))
+        version, memories, entities, own, of_user = (0, 0, 0, 0, 0) if row is None else row
+        return DerivedState(
+            version=cast(int, version),
+            memories=bool(memories),
+            entities=bool(entities),
+            observations=bool(own or of_user),
+        )
+
+    def readers(self, pool: PoolId) -> tuple[int, int]:
+        """How many sessions are in a pool, and of how many users; all without a user count as one."""
+        row = self._transaction.row("pool_readers", pool_id=pool)
+        return (0, 0) if row is None else cast(tuple[int, int], row)
 
     def rows(self, scope: Scope) -> "StoredPool | None":
         """The pool that a scope may recall from; None if no session was ever in it."""
         if not self._transaction.reach.covers(scope):
             raise ValueError("a scope outside the transaction's reach")
-        pool = self.find(scope.pool)
-        return None if pool is None else StoredPool(self._transaction, pool, self._generation)
+        row = self._row(scope.pool)
+        if row is None:
+            return None
+        pool, generation = row
+        return StoredPool(self._transaction, PoolId(pool), self._generation, is_stale=generation != self._generation)
 
 
 def move_between(pools: PoolStore, old: PoolId, new: PoolId) -> int:
     """Raise the versions of both pools after a session moved. Updates them in id order to avoid deadlock."""
     if old < new:
         pools.note_departure(old)
-        return pools.raise_version(new)
-    version = pools.raise_version(new)
-    pools.note_departure(old)
+        version = pools.raise_version(new)
+    else:
+        version = pools.raise_version(new)
+        pools.note_departure(old)
+    pools.note_arrival(new, old)
     return version
 
 
 class StoredPool:
     """One pool in one snapshot. Its methods take no scope, so they cannot read another pool."""
 
-    def __init__(self, transaction: Transaction, pool: PoolId, generation: int) -> None:
+    def __init__(self, transaction: Transaction, pool: PoolId, generation: int, *, is_stale: bool = False) -> None:
+        """`is_stale`: some of its messages may have been indexed by another generation."""
         self._transaction = transaction
         self._generation = generation
         self.tenant = transaction.reach.tenant
         self.pool = pool
+        self.is_stale = is_stale
 
     def state(self) -> tuple[int, int]:
         """The pool's version, and its version when a session last left."""
@@ -138,6 +166,26 @@ class StoredPool:
             "session_rows", pool_id=self.pool, session_id=session, after=after, generation=self._generation
         )
 
+    def all_rows_with_words(self) -> Iterator[Row]:
+        """The same columns as `all_rows`, and the text of messages that another index generation wrote, whose index columns do not
+        count; None for the others."""
+        return self._transaction.stream("pool_rows_with_words", pool_id=self.pool, generation=self._generation)
+
+    def session_rows_with_words(self, session: SessionId, after: int) -> list[Row]:
+        """The same columns for one session's messages after an id."""
+        return self._transaction.rows(
+            "session_rows_with_words", pool_id=self.pool, session_id=session, after=after, generation=self._generation
+        )
+
+    def stale(self) -> int:
+        """How many messages another index generation wrote."""
+        return self._stale
+
+    @cached_property
+    def _stale(self) -> int:
+        row = self._transaction.row("stale_in_pool", pool_id=self.pool, generation=self._generation)
+        return 0 if row is None or not self.is_stale else cast(int, row[0])
+
     def vectors(self, ids: Sequence[int]) -> dict[int, bytes]:
         """The vectors of the messages with these ids that are in this pool now; other ids, and messages without one, are left
         out."""
@@ -147,9 +195,14 @@ class StoredPool:
         return dict(cast(list[tuple[int, bytes]], rows))
 
     def messages(self, ids: Sequence[MessageId]) -> dict[MessageId, PoolMessage]:
-        """The messages with these ids that are in this pool now; other ids are left out."""
-        rows = self._transaction.rows("pool_messages", pool_id=self.pool, message_ids=integers(ids))
-        return {found.message.id: found for found in map(_found, rows)}
+        """The messages with these ids that are in this pool now; other ids, and damaged messages, are left out."""
+        try:
+            rows = self._transaction.rows("pool_messages", pool_id=self.pool, message_ids=integers(ids))
+            return {found.message.id: found for found in map(_found, rows)}
+        except DamagedRow:
+            if len(ids) == 1:
+                return {}
+            return {found: message for one in ids for found, message in self.messages([one]).items()}
 
     def recent(self, role: Role, limit: int) -> list[PoolMessage]:
         """The last messages of a role in the whole pool, newest first."""

@@ -73,6 +73,16 @@ class LockedSession(NamedTuple):
         )
 
 
+class UserSummary(NamedTuple):
+    """A user of a project, with what the project has of them."""
+
+    user_id: str
+    sessions: int
+    memories: int
+    created_at: int
+    updated_at: int
+
+
 class SessionStore:
     """The tenant's sessions, by their outside ids."""
 
@@ -127,6 +137,11 @@ class SessionStore:
             before_session_id=before[1],
         )
         return [session_of_row(row) for row in rows]
+
+    def users(self, project: ProjectId, *, limit: int, after: str = "") -> list[UserSummary]:
+        """The users who have sessions in a project, in order, after the given one."""
+        rows = self._transaction.rows("session_users", project_id=project, limit=limit, after_user_id=after)
+        return [UserSummary(*row) for row in cast(list[tuple[str, int, int, int, int]], rows)]
 
     def add(self, new: NewSession) -> bool:
         """Add a session; false if its id or its outside id is taken."""

@@ -21,10 +21,18 @@ class TurnStore:
         """Extend the lease of the turn; false if it was lost."""
         return self._transaction.row("renew_turn", session_id=session, turn=turn, until=until) is not None
 
+    def cap(self, external_id: str, *, until: int) -> None:
+        """End the lease of the session's turn at this time at the latest."""
+        self._transaction.execute("cap_turn", external_id=external_id, until=until)
+
     def end(self, session: SessionId, turn: int) -> str | None:
         """End the turn, and lock the session until the transaction ends; returns its outside id, None if the turn was lost."""
         row = self._transaction.row("end_turn", session_id=session, turn=turn)
         return None if row is None else cast(str, row[0])
+
+    def is_running(self, session: SessionId, *, now: int) -> bool:
+        """Whether the session has a turn whose lease has not expired."""
+        return self._transaction.row("running_turn", session_id=session, now=now) is not None
 
     def revoke(self, session: SessionId) -> None:
         """Take the turn away, because the question was deleted: no reply to it may be stored."""

@@ -62,7 +62,12 @@ class UsageStore:
 
     def set_limits(self, limits: Limits) -> None:
         self._transaction.execute(
-            "set_limits", messages=limits.messages, sessions=limits.sessions, projects=limits.projects
+            "set_limits",
+            messages=limits.messages,
+            sessions=limits.sessions,
+            projects=limits.projects,
+            files=limits.files,
+            entries=limits.entries,
         )
 
     def _add(self, part: int, *, sessions: int = 0, messages: int = 0) -> None:
@@ -73,5 +78,5 @@ class UsageStore:
 
 
 def _limits(row: Sequence[Value]) -> Limits:
-    messages, sessions, projects = cast(Sequence[int | None], row)
-    return Limits(messages=messages, sessions=sessions, projects=projects)
+    messages, sessions, projects, files, entries = cast(Sequence[int | None], row)
+    return Limits(messages=messages, sessions=sessions, projects=projects, files=files, entries=entries)

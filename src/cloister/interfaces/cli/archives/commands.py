@@ -9,7 +9,7 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import NO_PROJECT
 from cloister.interfaces.cli.archives.progress import ByteProgress
 from cloister.interfaces.cli.options import KeyProject, User, with_library
-from cloister.interfaces.cli.project_names import project_id_of
+from cloister.interfaces.cli.organisation.project_names import project_id_of
 from cloister.interfaces.cli.terminal import answer, counted, minute
 from cloister.interfaces.formats.export_file import FORMATS, ExportFile
 from cloister.interfaces.python.archives.shapes import ImportCounts, Imported, ImportPreview
@@ -23,6 +23,8 @@ _NOUNS = {
     "memories": ("memory", "memories"),
     "observations": ("note",),
     "entities": ("entity", "entities"),
+    "files": ("file",),
+    "entries": ("entry", "entries"),
 }
 _KINDS = {
     "project": "projects",
@@ -31,6 +33,8 @@ _KINDS = {
     "memory": "memories",
     "observation": "observations",
     "entity": "entities",
+    "file": "files",
+    "entry": "entries",
 }
 
 

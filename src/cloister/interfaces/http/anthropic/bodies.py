@@ -3,9 +3,9 @@ are passed to the model's server unchanged. Fields that name something in the ac
 profiles, workspaces, the earlier message of `diagnostics`) are none of them: all tenants share that account. Nor is `fallbacks`,
 which names models that the server may not list."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from cloister.domain.errors import InvalidRequest
 from cloister.interfaces.http.openapi import schemas
@@ -33,6 +33,13 @@ _OTHERS: schemas.Schema = {
     "properties": {"role": {"enum": ["assistant", "system"]}, "content": {"anyOf": [_TEXT, _BLOCKS]}},
 }
 Setting = Annotated[Any, Field(default=None)]
+_REFUSED: dict[str, str] = {
+    "container": "names a container in the account of this server's key, which all its users share: leave it out.",
+    "diagnostics": "names an earlier message in the account of this server's key, which all its users share: leave it out.",
+    "fallbacks": "names models that this server may not offer: name one model, in `model`.",
+    "user_profile_id": "names a profile in the account of this server's key, which all its users share: leave it out.",
+}
+"""Fields of Anthropic's interface that are refused, with the reason."""
 
 
 class Metadata(Body):
@@ -43,7 +50,52 @@ class Metadata(Body):
     )
 
 
-class MessagesRequest(Body):
+class AnthropicBody(Body):
+    """A request that is passed to the model's server in Anthropic's format."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_shared(cls, given: Any) -> Any:
+        """Refuse what would reach over the walls of a tenant with its reason, and not as a field that does not exist."""
+        if isinstance(given, dict):
+            for name, reason in _REFUSED.items():
+                if name in given:
+                    raise InvalidRequest(name, reason)
+        return cast(Any, given)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The fields for the model, except for the messages, the system prompt and the name of the model."""
+        ours = {"model", "messages", "system", "stream", "metadata"}
+        given = self.model_fields_set - ours
+        return {name: getattr(self, name) for name in type(self).model_fields if name in given}
+
+
+class CountTokensRequest(AnthropicBody):
+    """A request whose tokens are counted. The fields without a description are passed to the model's server unchanged."""
+
+    model: str = Field(description="A model that the server lists. For any other name it is the default model.")
+    messages: list[dict[str, Any]] = Field(
+        json_schema_extra={"items": {"anyOf": [_USER, _OTHERS]}, "contains": _USER, "minItems": 1},
+        description="The conversation.",
+    )
+    system: str | list[dict[str, Any]] | None = Field(
+        default=None,
+        json_schema_extra={"anyOf": [{"type": "string"}, {"type": "array", "items": _BLOCKS["items"]["anyOf"][0]}]},
+        description="Your system prompt.",
+    )
+    cache_control: Setting
+    context_management: Setting
+    mcp_servers: Setting
+    output_config: Setting
+    output_format: Setting
+    speed: Setting
+    thinking: Setting
+    tool_choice: Setting
+    tools: Setting
+
+
+class MessagesRequest(AnthropicBody):
     """A request of Anthropic's interface. The fields without a description are passed to the model's server unchanged."""
 
     model: str = Field(description="A model that the server lists. For any other name the default model answers.")
@@ -81,10 +133,3 @@ class MessagesRequest(Body):
         history, as the format of this error asks them to."""
         if self.thread is not None:
             raise InvalidRequest("thread", "is not supported here: send the whole conversation in `messages`.")
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """The fields for the model, except for the messages, the system prompt and the name of the model."""
-        ours = {"model", "messages", "system", "stream", "metadata"}
-        given = self.model_fields_set - ours
-        return {name: getattr(self, name) for name in type(self).model_fields if name in given}

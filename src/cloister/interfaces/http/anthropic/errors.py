@@ -13,10 +13,15 @@ from cloister.interfaces.http import problems
 from cloister.interfaces.http.problems import MEDIA_TYPE
 
 MESSAGES = "/anthropic/v1/messages"
+COUNT_TOKENS = f"{MESSAGES}/count_tokens"
+MODELS = "/anthropic/v1/models"
 REQUEST_ID = "cloister.request_id"
 """The key of a request's id in its ASGI scope."""
 _PREFIX = "/anthropic"
-_UNSUPPORTED = "There is nothing at this path. Supported of Anthropic's interface is POST v1/messages, streamed or not."
+_UNSUPPORTED = (
+    "There is nothing at this path. Supported of Anthropic's interface are POST v1/messages, streamed or not, POST "
+    "v1/messages/count_tokens and GET v1/models."
+)
 _KEPT = ("www-authenticate", "retry-after", "allow")
 _TYPES: Mapping[int, str] = {
     401: "authentication_error",
@@ -28,8 +33,8 @@ _TYPES: Mapping[int, str] = {
 }
 # By this Anthropic's clients know that they have to send the whole history.
 _UNSUPPORTED_THREAD = {"error_code": "thread_unsupported_request", "unsupported": ["thread"]}
-# Anthropic's clients retry 409 and 429 by themselves. To retry these errors would not help.
-_FINAL = frozenset({"conflict", "quota_exceeded"})
+# Anthropic's clients retry 409, 429 and 5xx by themselves. To retry these errors would not help, or might store a question twice.
+_FINAL = frozenset({"conflict", "quota_exceeded", "outcome_unknown"})
 
 
 class AnthropicErrorDetail(BaseModel):

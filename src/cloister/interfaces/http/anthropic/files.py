@@ -8,12 +8,15 @@ from starlette.responses import Response
 
 from cloister.domain.files.commands import FileAnswer, read_command
 from cloister.domain.files.tree import MAX_FILE
+from cloister.domain.identifiers import parse_project_id
+from cloister.domain.text import checked_name
 from cloister.interfaces.http.dispatch.callers import Caller, needs
 from cloister.interfaces.http.dispatch.parameters import SessionId
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.resources.answers import answer
-from cloister.interfaces.http.resources.bodies import Body, Whole
+from cloister.interfaces.http.resources.bodies import Body, ProjectId, Whole
+from cloister.services.conversations.files import ExpectedSession
 
 router = APIRouter(route_class=GuardedRoute, tags=["Sessions and messages"])
 
@@ -22,7 +25,33 @@ _NUMBER: schemas.Schema = {"minimum": -(2**53), "maximum": 2**53}
 Text = Annotated[str, Field(description="Of the commands that have it.", json_schema_extra={"maxLength": MAX_FILE})]
 
 
-class FileView(Body):
+class FileBody(Body):
+    """A command, and what the session is expected to be."""
+
+    project_id: ProjectId | None = Field(
+        default=None,
+        description="If it is given, the session must be in this project, for `null` in none; otherwise nothing is done, and "
+        "the answer is a conflict.",
+    )
+    user_id: str | None = Field(
+        default=None, description="If it is given, the session must be this user's.", json_schema_extra=schemas.NAME
+    )
+
+    @property
+    def expected(self) -> ExpectedSession:
+        return ExpectedSession(
+            checks_project="project_id" in self.model_fields_set,
+            project=None if self.project_id is None else parse_project_id(self.project_id),
+            user=None if self.user_id is None else checked_name(self.user_id, "user_id"),
+        )
+
+    @property
+    def command_fields(self) -> dict[str, Any]:
+        given = self.model_dump(exclude={"project_id", "user_id"})
+        return {name: value for name, value in given.items() if value is not None}
+
+
+class FileView(FileBody):
     """What to view: a directory, or a file, or some of its lines."""
 
     path: str = Field(description="`/memories`, or a path below it.")
@@ -31,7 +60,7 @@ class FileView(Body):
     )
 
 
-class FileChange(Body):
+class FileChange(FileBody):
     """A command of Anthropic's memory tool, `memory_20250818`, with its fields. `clear` removes all files."""
 
     command: Literal["create", "str_replace", "insert", "delete", "rename", "clear"]
@@ -50,8 +79,8 @@ class FileChange(Body):
 def view_files(external_id: SessionId, body: FileView, caller: Caller) -> Response:
     """View a directory or a file that an assistant stored in this session, as Anthropic's memory tool shows it. What cannot be
     shown is said in the answer, which is for the assistant."""
-    command = read_command({"command": "view", **_given(body)})
-    return answer(caller.services.files.view(caller.reach, external_id, command))
+    command = read_command({"command": "view", **body.command_fields})
+    return answer(caller.services.files.view(caller.reach, external_id, command, body.expected))
 
 
 @router.post(_FILES, response_model=FileAnswer)
@@ -61,8 +90,5 @@ def change_files(external_id: SessionId, body: FileChange, caller: Caller) -> Re
     are deleted with it. A command that cannot be carried out is no error of the request: the answer says so to the assistant.
     Needs the permission `read` too."""
     caller.key.require("read")
-    return answer(caller.services.files.change(caller.reach, external_id, read_command(_given(body))))
-
-
-def _given(body: Body) -> dict[str, Any]:
-    return {name: value for name, value in body.model_dump().items() if value is not None}
+    command = read_command(body.command_fields)
+    return answer(caller.services.files.change(caller.reach, external_id, command, body.expected))

@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from cloister.domain.context import Context
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.patterns import anchored
+from cloister.domain.prompts.prompt import given
 from cloister.domain.reply import ChatRequest
 from cloister.domain.text import checked_name
 from cloister.interfaces.http import sse
@@ -38,6 +39,7 @@ _EXAMPLE = (
 _STREAM: dict[str, Any] = {
     "content": {sse.MEDIA_TYPE: {"schema": {"description": "Events of a message, each named."}, "example": _EXAMPLE}}
 }
+_WORKSPACE = "anthropic-workspace-id"
 _VERSION = anchored(r"\d{4}-\d{2}-\d{2}")
 _BETAS = anchored(r"[A-Za-z0-9._, -]{0,1000}")
 VersionHeader = Annotated[
@@ -120,7 +122,7 @@ def create_message(
     caller.key.require("read")
     body.refuse_thread()
     check_system(body.system)
-    conversation, headers = read_conversation(body.messages), _passed_headers(request)
+    conversation, headers = read_conversation(body.messages), passed_headers(request)
     session, key = named_session(request, None), model_key(request, caller)
     services, last_change = caller.services, last_change_of(request)
     turn = services.turns.begin(
@@ -134,6 +136,7 @@ def create_message(
             has_whole_history=session is not None,
             continues=conversation.continues,
             known=conversation.known,
+            key=caller.key.id,
         ),
     )
     named = NamedModel(body.model, turn.model, services.chat.model)
@@ -144,7 +147,12 @@ def create_message(
         options = {**body.options, **({} if system is None else {"system": system})}
         return named.asked(
             ChatRequest(
-                messages=messages, options=options, context=context, key=key, interface="messages", headers=headers
+                messages=messages,
+                options=options,
+                context=given(turn.system_prompt, context),
+                key=key,
+                interface="messages",
+                headers=headers,
             )
         )
 
@@ -170,8 +178,13 @@ def _user_of(body: MessagesRequest, caller: CallerInfo) -> str | None:
     return checked_name(named, "metadata.user_id")
 
 
-def _passed_headers(request: Request) -> dict[str, str]:
+def passed_headers(request: Request) -> dict[str, str]:
     """The headers for the model's server: the version of the interface, and features in test."""
+    if _WORKSPACE in request.headers:
+        raise InvalidRequest(
+            _WORKSPACE,
+            "names a workspace in the account of this server's key, which all its users share: leave the header out.",
+        )
     headers: dict[str, str] = {}
     version = request.headers.getlist("anthropic-version")
     if version:

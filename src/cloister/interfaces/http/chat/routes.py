@@ -9,10 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from cloister.domain.conversation import Draft
+from cloister.domain.conversation import Draft, Session
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.text import checked_content
 from cloister.interfaces.http import sse
+from cloister.interfaces.http.chat.relay import NO_TURN, RELAYED, PeerRelay, RelayedTurn
 from cloister.interfaces.http.chat.running_turns import RunningTurn, RunningTurns
 from cloister.interfaces.http.chat.ui_stream import ui_stream
 from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck, StreamGuard
@@ -132,8 +133,10 @@ def chat(body: ChatRequest, caller: Caller, request: Request, caller_key: ModelK
 def follow_chat(external_id: SessionId, caller: Caller, request: Request) -> Response:
     """Follow the turn that is running in a session, from its start; 204 if there is none that this caller may read. What was
     recalled is shown as far as it has not been forgotten since."""
-    running = _find(external_id, caller, request)
-    return nothing() if running is None else ui_stream(running, turn_guard(running.turn, caller, request))
+    session, running = _find(external_id, caller, request)
+    if running is None:
+        return _relayed(session, caller, request, nothing())
+    return ui_stream(running, turn_guard(running.turn, caller, request))
 
 
 @router.post("/v1/chat/{external_id}/stop", response_model=Stopped)
@@ -142,10 +145,11 @@ def stop_chat(external_id: SessionId, caller: Caller, request: Request, _: NoBod
     """Stop the turn that is running in a session. When this answers, what the reply has said so far is stored as `partial`. Needs
     the permission `read` too."""
     caller.key.require("read")
-    running = _find(external_id, caller, request)
-    if running is not None:
-        _running(request).stop(running).result(_LONGEST_STOP_SECONDS)
-    return answer(Stopped(stopped=running is not None))
+    session, running = _find(external_id, caller, request)
+    if running is None:
+        return _relayed(session, caller, request, answer(Stopped(stopped=False)))
+    _running(request).stop(running).result(_LONGEST_STOP_SECONDS)
+    return answer(Stopped(stopped=True))
 
 
 def model_key(request: Request, caller: CallerInfo) -> str | None:
@@ -180,6 +184,7 @@ def _named(body: ChatRequest, caller: CallerInfo) -> NamedSession:
         must_be_in="project_id" in body.model_fields_set,
         user_id=body.user_id,
         names_user="user_id" in body.model_fields_set and caller.reach.user is None,
+        key=caller.key.id,
     )
 
 
@@ -196,11 +201,25 @@ def _said(body: ChatRequest) -> Draft:
     return Draft(role="user", content=checked_content(words, f"messages[{index}].parts"))
 
 
-def _find(external_id: str, caller: CallerInfo, request: Request) -> RunningTurn | None:
+def _find(external_id: str, caller: CallerInfo, request: Request) -> tuple[Session, RunningTurn | None]:
+    """The session, and the turn that runs in this process and may be read by the caller."""
     services = caller.services
     session = services.turns.find(caller.reach, NamedSession(session=external_id))
     running = _running(request).find(session.tenant, session.id)
-    return running if running is not None and services.turn_readers.admits(caller.reach, running.turn) else None
+    is_admitted = running is not None and services.turn_readers.admits(caller.reach, running.turn)
+    return session, running if is_admitted else None
+
+
+def _relayed(session: Session, caller: CallerInfo, request: Request, otherwise: Response) -> Response:
+    """What another process answers that has the turn of this session; `otherwise` if there is none (OPS-4)."""
+    if RELAYED in request.headers:
+        otherwise.headers[NO_TURN] = "1"
+        return otherwise
+    relay = cast(PeerRelay | None, request.app.state.relay)
+    is_here = _running(request).find(session.tenant, session.id) is not None
+    if relay is None or is_here or not caller.services.turns.is_running(session):
+        return otherwise
+    return RelayedTurn(relay, otherwise)
 
 
 def _running(request: Request) -> RunningTurns:

@@ -11,12 +11,12 @@ from pydantic import TypeAdapter
 from starlette.responses import StreamingResponse
 
 from cloister.domain.errors import CloisterError, StorageError
-from cloister.domain.identifiers import format_message_id
+from cloister.domain.identifiers import ReceiptId, format_message_id, format_receipt_id
 from cloister.domain.reply import TextDelta
 from cloister.interfaces.http import sse
 from cloister.interfaces.http.chat.running_turns import RunningTurn
 from cloister.interfaces.http.dispatch.access_recheck import StreamGuard
-from cloister.interfaces.http.problems import CRASH
+from cloister.interfaces.http.problems import CRASH, sentence_of
 from cloister.interfaces.python import shapes
 from cloister.services.chat.converse import TurnContext, TurnEnd, TurnEvent
 
@@ -27,7 +27,7 @@ HEADERS: Mapping[str, str] = {
 }
 _CONTEXT = TypeAdapter(shapes.Context)
 # The client has these already, or can derive them.
-_LEFT_OUT = {"current_conversation", "chat_history", "memory_context"}
+_LEFT_OUT = {"current_conversation", "chat_history", "memory_context", "receipt", "receipt_id"}
 _TEXT = "reply"
 
 
@@ -70,7 +70,13 @@ class _EventWriter:
         if self._open:
             yield _event(type="text-end", id=_TEXT)
         stored = None if finished.message is None else format_message_id(finished.message.id)
-        metadata = {"session_id": self._session, "message_id": stored, "status": finished.status}
+        receipt = None if finished.message is None else format_receipt_id(ReceiptId(finished.message.id))
+        metadata = {
+            "session_id": self._session,
+            "message_id": stored,
+            "status": finished.status,
+            "receipt_id": receipt,
+        }
         if finished.error is not None or finished.finish_reason == "error":
             yield _event(type="message-metadata", messageMetadata=metadata)
             yield _event(type="error", errorText=_sentence(finished.error))
@@ -86,4 +92,4 @@ def _sentence(error: CloisterError | None) -> str:
     """The text of a storage error may name files and hosts, so clients get the general sentence of its class instead."""
     if error is None:
         return CRASH
-    return str(type(error).__doc__) if isinstance(error, StorageError) else str(error)
+    return sentence_of(error) if isinstance(error, StorageError) else str(error)

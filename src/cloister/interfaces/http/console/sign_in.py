@@ -10,11 +10,11 @@ from cloister.domain.access import ApiKey
 from cloister.domain.errors import Conflict, Unauthenticated
 from cloister.domain.identifiers import format_key_id, format_project_id, format_tenant_id
 from cloister.interfaces.http.console import cookies
-from cloister.interfaces.http.console.sign_ins import LINK_SECONDS
 from cloister.interfaces.http.dispatch.callers import Caller, Gate, NoBody, needs
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.resources import bodies
 from cloister.interfaces.http.resources.answers import answer, nothing
+from cloister.services.tenancy.sign_ins import LINK_SECONDS
 
 router = APIRouter(route_class=GuardedRoute, tags=["Console"])
 
@@ -47,7 +47,7 @@ def link_path(code: str) -> str:
 @needs("read")
 def create_console_link(caller: Caller, request: Request, _: NoBody) -> Response:
     """Create a one-time link that signs a browser in to the console, with the permissions of the key of this request."""
-    code = cast(Gate, request.app.state.gate).sign_ins.new_code(caller.key)
+    code = cast(Gate, request.app.state.gate).services.sign_ins.new_code(caller.key)
     return answer(ConsoleLink(path=link_path(code), expires_in=LINK_SECONDS))
 
 
@@ -59,12 +59,12 @@ def sign_in(body: bodies.SignIn, request: Request) -> Response:
     gate = cast(Gate, request.app.state.gate)
     if not body.replace:
         _refuse_to_replace(request, gate, body.code)
-    wanted = gate.sign_ins.principal_of_code(body.code)
+    wanted = gate.services.sign_ins.principal_of_code(body.code)
     gate.services.api_keys.still_valid(wanted.tenant, wanted.key)
-    token = gate.sign_ins.redeem(body.code)
+    token = gate.services.sign_ins.redeem(body.code)
     replaced = cookies.token_of(request)
     if replaced is not None:
-        gate.sign_ins.end(replaced)
+        gate.services.sign_ins.end(replaced)
     response = nothing()
     cookies.set_token(response, request, token)
     return response
@@ -78,7 +78,7 @@ def sign_out(request: Request, _: NoBody) -> Response:
     response = nothing()
     if token is not None:
         cookies.refuse_other_origins(request)
-        cast(Gate, request.app.state.gate).sign_ins.end(token)
+        cast(Gate, request.app.state.gate).services.sign_ins.end(token)
         cookies.delete_token(response, request)
     return response
 
@@ -104,11 +104,11 @@ def get_console_session(caller: Caller) -> Response:
 def _refuse_to_replace(request: Request, gate: Gate, code: str) -> None:
     """Raise `Conflict` if the browser is signed in with another key: a link from somebody else must not switch it silently."""
     token = cookies.token_of(request)
-    wanted = gate.sign_ins.principal_of_code(code)
+    wanted = gate.services.sign_ins.principal_of_code(code)
     if token is None:
         return
     try:
-        principal = gate.sign_ins.principal(token)
+        principal = gate.services.sign_ins.principal(token)
         current = gate.services.api_keys.still_valid(principal.tenant, principal.key)
     except Unauthenticated:
         return

@@ -11,7 +11,7 @@ from dataclasses import replace
 from starlette.concurrency import run_in_threadpool
 
 from cloister.bootstrap import Services
-from cloister.domain.errors import CloisterError
+from cloister.domain.errors import AccessEnded, CloisterError, Unauthenticated
 from cloister.domain.identifiers import TenantId
 from cloister.interfaces.http.dispatch.callers import CallerInfo
 from cloister.services.chat.converse import CHECK_SECONDS
@@ -28,7 +28,7 @@ class AccessRecheck:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._guards: dict[TenantId, set[StreamGuard]] = {}
-        self._answers: dict[tuple[TenantId, Hashable], tuple[float, asyncio.Task[bool]]] = {}
+        self._answers: dict[tuple[TenantId, Hashable], tuple[float, asyncio.Task[CloisterError | None]]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leave_bus: Callable[[], None] = lambda: None
         self.last_change = object()
@@ -57,9 +57,9 @@ class AccessRecheck:
         if not guards:
             self._guards.pop(guard.tenant, None)
 
-    async def ask(self, guard: "StreamGuard") -> tuple[float, bool]:
-        """When access was checked, and whether the caller may read on. Streams of the same thing with the same credential share the
-        result of a check until the next one is due."""
+    async def ask(self, guard: "StreamGuard") -> tuple[float, CloisterError | None]:
+        """When access was checked, and why the caller may not read on, or None if it may. Streams of the same thing with
+        the same credential share the result of a check until the next one is due."""
         now = asyncio.get_running_loop().time()
         name = (guard.tenant, guard.name)
         asked, answer = self._answers.get(name, (0.0, None))
@@ -102,6 +102,8 @@ class StreamGuard:
         self._checked: float | None = None
         self._changed = False
         self._wake: Callable[[], None] = lambda: None
+        self.refusal: CloisterError | None = None
+        """Why the caller may no longer read, after `admits` said so."""
         self.name: Hashable = (caller.text, caller.project_header, caller.reach.user, what)
         self.tenant = caller.reach.tenant
         self.reach = caller.reach
@@ -140,8 +142,8 @@ class StreamGuard:
             if self.seconds_left > 0:
                 return True
             self._changed = False
-            looked, may_read = await self._recheck.ask(self)
-            if not may_read:
+            looked, self.refusal = await self._recheck.ask(self)
+            if self.refusal is not None:
                 return False
             self._checked = None if self._changed else looked
         return True
@@ -152,11 +154,15 @@ class StreamGuard:
         self._checked = None
         self._wake()
 
-    def look(self) -> bool:
-        """Check access now; blocks on the database. If that fails, the answer is no."""
+    def look(self) -> CloisterError | None:
+        """Check access now; blocks on the database. Returns why the caller may not read on, also if the check itself fails; an
+        error that says that the key is not valid any more is kept, and others say no more than that access has ended."""
         try:
             key = self._caller.check()
             key.require("read")
-            return key.reach == self._caller.reach and self._may_read(replace(self._caller, key=key))
+            may_read = key.reach == self._caller.reach and self._may_read(replace(self._caller, key=key))
+        except Unauthenticated as error:
+            return error
         except CloisterError:
-            return False
+            may_read = False
+        return None if may_read else AccessEnded()

@@ -18,7 +18,6 @@ from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
 from cloister.interfaces.http.console.cookies import refuse_other_origins, token_of
-from cloister.interfaces.http.console.sign_ins import SignIns
 from cloister.interfaces.http.dispatch.limits import ConcurrencyLimit, RateLimit
 from cloister.interfaces.http.resources.bodies import Nothing
 
@@ -28,6 +27,7 @@ Credential = tuple[Literal["key", "cookie"], str]
 """A credential as it was sent; the same text as a key and as a cookie is two credentials."""
 Checked = dict[Credential, ApiKey]
 _NEED = "cloister_need"
+_NOT_A_USERS = "X-User-ID narrows the request to one user, and this is not a user's: leave the header out."
 API_KEY = b"x-api-key"
 _AUTHORIZATION = b"authorization"
 
@@ -94,7 +94,6 @@ class Gate:
     services: Services
     rate_limit: RateLimit
     concurrency_limit: ConcurrencyLimit
-    sign_ins: SignIns
     operator_key: str | None
 
     def admit(self, request: Request, need: Permission, checked: Checked | None = None) -> CallerInfo:
@@ -110,9 +109,7 @@ class Gate:
         key.require(need)
         user = _user_header(request)
         if user is not None and need == "admin":
-            raise Forbidden(
-                "X-User-ID narrows the request to one user, and this is not a user's: leave the header out."
-            )
+            raise Forbidden(_NOT_A_USERS)
         caller = CallerInfo(
             services=self.services,
             key=narrowed_to(user, key),
@@ -132,10 +129,9 @@ class Gate:
             text = _bearer(request)
             return ("key", text), lambda: access.authenticate(text)
         refuse_other_origins(request)
-        self.sign_ins.extend(token)
 
         def check() -> ApiKey:
-            principal = self.sign_ins.principal(token)
+            principal = self.services.sign_ins.principal(token)
             return access.still_valid(principal.tenant, principal.key)
 
         return ("cookie", token), check
@@ -146,6 +142,8 @@ class Gate:
             raise Forbidden("There is no operator here: the server was started without CLOISTER_OPERATOR_KEY.")
         text = _bearer(request)
         if hmac.compare_digest(text.encode(), self.operator_key.encode()):
+            if _user_header(request) is not None:
+                raise Forbidden(_NOT_A_USERS)
             return
         self.rate_limit.count(self.services.api_keys.authenticate(text).id)
         raise Forbidden("This needs the operator's key, and the one that came is a tenant's.")

@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
+from cloister.domain.tracing.interface import NO_TRACING, Tracer
+
 T = TypeVar("T")
 J = TypeVar("J")
 _PATIENCE_SECONDS = 0.02
@@ -23,9 +25,10 @@ _MOST_DELIVERED = 8
 class SerialExecutor:
     """Runs calls one after another while they are short. For each call that takes longer than `patience`, one more may run
     concurrently. While calls wait, results are delivered to the event loop a few at a time, since a woken loop takes the GIL from
-    the next call; no result is delayed longer than `patience`."""
+    the next call; no result is delayed longer than `patience`. Spans of a call are children of the span in which it was given."""
 
-    def __init__(self, name: str, *, patience: float = _PATIENCE_SECONDS) -> None:
+    def __init__(self, name: str, *, patience: float = _PATIENCE_SECONDS, tracer: Tracer = NO_TRACING) -> None:
+        self._tracer = tracer
         self._patience = patience
         self._threads = ThreadPoolExecutor(_MOST_THREADS, name)
         self._lock = threading.Lock()
@@ -37,7 +40,7 @@ class SerialExecutor:
     async def run(self, call: Callable[[], T]) -> T:
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         with self._lock:
-            self._waiting.append((call, future))
+            self._waiting.append((self._tracer.bind(call), future))
             if not self._began:
                 self._start_runner()
         self._watch()

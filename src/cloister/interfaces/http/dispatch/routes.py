@@ -6,7 +6,7 @@ the body before the caller is admitted, change threads twice, and double the pro
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast, get_args, get_type_hints
 
 from fastapi import Request
@@ -48,7 +48,7 @@ class Executors:
     """The executors of requests on an embedded database; see `executors.py`."""
 
     def __init__(self, services: Services) -> None:
-        self.reads = SerialExecutor("cloister-read")
+        self.reads = SerialExecutor("cloister-read", tracer=services.tracer)
         self.appends = BatchExecutor[_Arrived, Response](
             "cloister-append", lambda arrived: _answer_together(services, arrived)
         )
@@ -85,7 +85,7 @@ class GuardedRoute(APIRoute):
     async def _respond(self, request: Request) -> Response:
         """A large body that did not arrive together with its headers is read only after its caller was admitted."""
         if inspect.iscoroutinefunction(self.endpoint):
-            return self._refused_query(request) or cast(Response, await self.endpoint())
+            return self._refused_query(request) or cast(Response, await self.endpoint(request))
         if not self._reads_body:
             return await self._run(request, b"")
         if self._need == "nothing":
@@ -118,6 +118,7 @@ class GuardedRoute(APIRoute):
             return await executors.reads.run(lambda: self._answer(request, body))
         small = len(body) <= _LARGEST_BATCHED_BODY and "idempotency-key" not in request.headers
         if executors is not None and self._appends and small:
+            request.state.span = cast(Gate, request.app.state.gate).services.tracer.current()
             return await executors.appends.run((self, request, body))
         return await run_in_threadpool(self._answer, request, body)
 
@@ -162,9 +163,14 @@ class GuardedRoute(APIRoute):
         if self._need == "operator":
             gate.admit_operator(request)
         elif self._need != "nothing":
-            caller = gate.admit(request, cast(Permission, self._need), checked)
-            request.state.caller, request.state.key_id = caller, format_key_id(caller.key.id)
-            request.state.counted = gate.concurrency_limit.begin(caller.key.id)
+            self.admit_with(request, cast(Permission, self._need), checked)
+
+    def admit_with(self, request: Request, permission: Permission, checked: Checked | None) -> None:
+        """Admit a caller whose key has the permission, or raise."""
+        gate = cast(Gate, request.app.state.gate)
+        caller = gate.admit(request, permission, checked)
+        request.state.caller, request.state.key_id = caller, format_key_id(caller.key.id)
+        request.state.counted = gate.concurrency_limit.begin(caller.key.id)
 
 
 _Arrived = tuple[GuardedRoute, Request, bytes]
@@ -185,7 +191,11 @@ def _answer_together(services: Services, arrived: Sequence[_Arrived]) -> list[Re
     them had arrived before that check."""
     checked: Checked = {}
     begun = [outcome_of(route.begin, request, body, checked) for route, request, body in arrived]
-    appends = [entry.append for entry in begun if isinstance(entry, Appending)]
+    appends = [
+        replace(entry.append, parent=request.state.span)
+        for (_, request, _), entry in zip(arrived, begun, strict=True)
+        if isinstance(entry, Appending)
+    ]
     recorded = iter(services.record.all(appends) if appends else ())
     return [
         outcome_of(finish, request, entry, next(recorded)) if isinstance(entry, Appending) else entry

@@ -14,6 +14,7 @@ from cloister.interfaces.http.anthropic.errors import anthropic_error, in_anthro
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.mcp.errors import PATH as MCP
 from cloister.interfaces.http.mcp.errors import in_json_rpc_shape
+from cloister.interfaces.http.mem0.errors import in_mem0_shape, is_mem0, unknown_route
 from cloister.interfaces.http.problems import MEDIA_TYPE
 
 CHAT, MODELS, EMBEDDINGS = "/v1/chat/completions", "/v1/models", "/v1/embeddings"
@@ -24,8 +25,8 @@ _UNSUPPORTED = (
     "conversations with items, models and embeddings."
 )
 _TYPES: Mapping[int, str] = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
-# OpenAI's clients retry 409 and 429 by themselves. To retry these errors would not help.
-_FINAL = frozenset({"conflict", "quota_exceeded"})
+# OpenAI's clients retry 409, 429 and 5xx by themselves. To retry these errors would not help, or might store a question twice.
+_FINAL = frozenset({"conflict", "quota_exceeded", "outcome_unknown"})
 
 
 class OpenAiErrorDetail(BaseModel):
@@ -57,6 +58,8 @@ async def on_http_error(request: Request, error: Exception) -> Response:
     response = await problems.on_http_error(request, error)
     if is_anthropic(path):
         return anthropic_error(request, response)
+    if is_mem0(path):
+        return unknown_route(response)
     if response.status_code != 404 or not _is_unknown(request, path):
         return shaped(path, response)
     return in_openai_shape(problems.problem("not_found", _UNSUPPORTED))
@@ -82,6 +85,8 @@ def shaped(path: str, response: Response, request_id: str | None = None) -> Resp
         return in_json_rpc_shape(response)
     if is_anthropic(path):
         return in_anthropic_shape(response, request_id)
+    if is_mem0(path):
+        return in_mem0_shape(response)
     return in_openai_shape(response) if is_openai(path) else response
 
 

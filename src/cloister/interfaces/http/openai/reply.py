@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from cloister.domain.errors import ModelUnavailable
+from cloister.domain.errors import ModelUnavailable, Unauthenticated
 from cloister.domain.reply import ProviderEvent, TextDelta, ToolCallDelta
 from cloister.interfaces.http import sse
 from cloister.interfaces.http.arrival import until_disconnected
@@ -101,8 +101,10 @@ class TurnReply(Response):
         await send({"type": "http.response.body", "body": b""})
 
     async def _fail(self, failed: Response, events: list[TurnEvent], scope: Scope, send: Send) -> None:
-        """Answer an error, and store its cause in the state of the request for the log."""
-        error = self._answering.in_shape(failed)
+        """Answer an error, and store its cause in the state of the request for the log. Of a key that is not valid any more the
+        status is that of any request with such a key."""
+        refusal = self._answering.guard.refusal
+        error = self._answering.in_shape(of_error(refusal) if isinstance(refusal, Unauthenticated) else failed)
         scope.setdefault("state", {})["error"] = next(
             (event.error for event in events if isinstance(event, TurnEnd)), None
         )

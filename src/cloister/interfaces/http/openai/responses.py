@@ -12,6 +12,7 @@ from cloister.domain.context import Context
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import MessageId
+from cloister.domain.prompts.prompt import given
 from cloister.domain.reply import ChatRequest
 from cloister.interfaces.http import sse
 from cloister.interfaces.http.chat.routes import ModelKeyHeader, last_change_of, model_key, turn_guard
@@ -125,7 +126,8 @@ def _recorded(body: ResponseRequest, asked: _Asked, caller: CallerInfo, request:
 
     def build(context: Context) -> ChatRequest:
         messages = _prompt(body, asked, record.history, turn.system_prompt, context, question=turn.question.id)
-        return named.asked(ChatRequest(messages=messages, options=options, context=context, key=key))
+        shown = given(turn.system_prompt, context)
+        return named.asked(ChatRequest(messages=messages, options=options, context=shown, key=key))
 
     return Answering(
         start=lambda turns: turns.start(turn, build),
@@ -154,7 +156,8 @@ def _unrecorded(
 
     def build(context: Context) -> ChatRequest:
         messages = _prompt(body, asked, question.history, question.system_prompt, context)
-        return named.asked(ChatRequest(messages=messages, options=options, context=context, key=key))
+        shown = given(question.system_prompt, context)
+        return named.asked(ChatRequest(messages=messages, options=options, context=shown, key=key))
 
     return unrecorded_answer(
         question,
@@ -233,6 +236,7 @@ def _named(body: ResponseRequest, asked: _Asked, caller: CallerInfo) -> NamedSes
         project=caller.project(required=False),
         must_be_in=caller.project_header is not None,
         user_id=body.user_id,
+        key=caller.key.id,
     )
 
 

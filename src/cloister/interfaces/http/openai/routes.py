@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from cloister.domain.context import Context
 from cloister.domain.errors import InvalidRequest
+from cloister.domain.prompts.prompt import given
 from cloister.domain.reply import ChatRequest
 from cloister.domain.text import checked_name
 from cloister.interfaces.http import sse
@@ -137,7 +138,8 @@ def _recorded(body: ChatCompletionRequest, caller: CallerInfo, request: Request)
 
     def build(context: Context) -> ChatRequest:
         messages = with_memory(conversation, context, turn.system_prompt)
-        return model.asked(ChatRequest(messages=messages, options=body.options, context=context, key=key))
+        shown = given(turn.system_prompt, context)
+        return model.asked(ChatRequest(messages=messages, options=body.options, context=shown, key=key))
 
     return Answering(
         start=lambda turns: turns.start(turn, build),
@@ -161,7 +163,8 @@ def _unrecorded(body: ChatCompletionRequest, caller: CallerInfo, request: Reques
 
     def build(context: Context) -> ChatRequest:
         messages = with_memory(conversation, context, question.system_prompt)
-        return model.asked(ChatRequest(messages=messages, options=body.options, context=context, key=key))
+        shown = given(question.system_prompt, context)
+        return model.asked(ChatRequest(messages=messages, options=body.options, context=shown, key=key))
 
     return unrecorded_answer(
         question,
@@ -180,6 +183,7 @@ def _named(body: ChatCompletionRequest, caller: CallerInfo, request: Request) ->
         project=caller.project(required=False),
         must_be_in=caller.project_header is not None,
         user_id=body.user_id,
+        key=caller.key.id,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from cloister.interfaces.http.openapi.examples import NEW_MESSAGE, NEW_REPLY, Example
 
+_MODEL = {"id": "llama-3", "type": "model", "display_name": "llama-3", "created_at": "1970-01-01T00:00:00Z"}
 ANTHROPIC_EXAMPLES: Mapping[str, Example] = {
     "create_message": Example(
         request={
@@ -23,6 +24,13 @@ ANTHROPIC_EXAMPLES: Mapping[str, Example] = {
             "usage": {"input_tokens": 148, "output_tokens": 12},
         },
     ),
+    "count_tokens": Example(
+        request={"model": "llama-3", "system": "Be brief.", "messages": [NEW_MESSAGE]}, answer={"input_tokens": 31}
+    ),
+    "list_anthropic_models": Example(
+        answer={"data": [_MODEL], "has_more": False, "first_id": "llama-3", "last_id": "llama-3"}
+    ),
+    "get_anthropic_model": Example(answer=_MODEL),
     "view_files": Example(
         request={"path": "/memories/hotel.txt"},
         answer={

@@ -4,11 +4,20 @@ from collections.abc import Mapping
 
 from cloister.interfaces.http.openapi.examples import Example
 
-_IMPORTED = {"projects": 1, "sessions": 1, "messages": 2, "memories": 1, "observations": 0, "entities": 1}
+_IMPORTED = {
+    "projects": 1,
+    "sessions": 1,
+    "messages": 2,
+    "memories": 1,
+    "observations": 0,
+    "entities": 1,
+    "files": 2,
+    "entries": 1,
+}
 _ARCHIVE = (
-    '{"kind":"header","format":"cloister-archive","version":2,"scope":"user","id":"ada","created_by":"cloister 0.1.0"}\n'
+    '{"kind":"header","format":"cloister-archive","version":3,"scope":"user","id":"ada","created_by":"cloister 0.1.0"}\n'
     '{"kind":"end","counts":{"header":1},"sha256":'
-    '{"header":"e39a963e882684ff2fb121c7dc2370def64bfe1eafc612b6400719e9b420f809"}}\n'
+    '{"header":"01696fb58f7ed271acbab8a7cedc9ef2930686fdae520a9f76b7dbfdc9b342e2"}}\n'
 )
 ARCHIVE_EXAMPLES: Mapping[str, Example] = {
     "export_archive": Example(answer=_ARCHIVE),

@@ -11,6 +11,8 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from cloister.interfaces.http.audit.examples import AUDIT_EXAMPLES
+from cloister.interfaces.http.certificates.examples import CERTIFICATE_EXAMPLES
 from cloister.interfaces.http.dispatch.callers import Need, need_of
 from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.openapi.anthropic_examples import ANTHROPIC_EXAMPLES
@@ -25,6 +27,7 @@ from cloister.interfaces.http.openapi.page import docs_page
 from cloister.interfaces.http.openapi.problem_examples import problem_example
 from cloister.interfaces.http.openapi.profile_examples import PROFILE_EXAMPLES
 from cloister.interfaces.http.problems import MEDIA_TYPE, STATUS, TITLES, Problem
+from cloister.interfaces.http.receipts.examples import RECEIPT_EXAMPLES
 from cloister.interfaces.python.errors import KINDS
 
 Node = dict[str, Any]
@@ -50,7 +53,7 @@ A creating POST with an `Idempotency-Key` is executed once: the same request wit
 another request with that key is refused with 422. Every answer has an `X-Request-ID`, which is in the server's log too.
 
 `POST /mcp` is not described here: it speaks the Model Context Protocol, which describes its tools itself. Nor is \
-`/langgraph/store`, which speaks as LangGraph's server does: its SDK is the client.
+`/langgraph/store`, which speaks as LangGraph's server does: its SDK is the client; nor `/mem0`, which answers mem0's.
 """
 SECTIONS: Mapping[str, str] = {
     "Organisation": "Tenants, projects, keys and usage.",
@@ -83,7 +86,10 @@ _HEADERS: Mapping[str, Node] = {
         "required": True,
         "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
     },
-    "RetryAfter": {"description": "Seconds to wait, if `rate_limited`.", "schema": {"type": "integer", "minimum": 1}},
+    "RetryAfter": {
+        "description": "Seconds to wait, if `rate_limited` or `outcome_unknown`.",
+        "schema": {"type": "integer", "minimum": 1},
+    },
     "Challenge": {"required": True, "schema": {"const": "Bearer"}},
     "Location": {"required": True, "schema": {"type": "string"}},
 }
@@ -94,12 +100,12 @@ _PROJECT_HEADER: Node = {
     "schema": schemas.named("ProjectId"),
 }
 # Routes that refuse a project header, because they concern all projects.
-_OF_ALL_PROJECTS = ("erase_user", "import_archive")
+_OF_ALL_PROJECTS = ("erase_user", "import_archive", "audit_tenant")
 _OF_EVERY_CALLER = ("invalid_request", "wrong_host", "too_large", "internal_error")
 _OF_TENANTS = ("invalid_project_id", "unauthenticated", "forbidden", "not_found", "rate_limited")
 _OF_OPERATORS = ("unauthenticated", "forbidden", "rate_limited")
 _OF_STORAGE = ("storage_error", "storage_busy", "storage_unavailable", "closed")
-_OF_WRITES = ("storage_read_only", "storage_full")
+_OF_WRITES = ("storage_read_only", "storage_full", "storage_missing", "outcome_unknown")
 # Errors of single routes, beyond those that all routes of their kind share.
 _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "create_project": ("conflict", "quota_exceeded"),
@@ -108,6 +114,7 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "export_archive": ("project_required",),
     "import_archive": ("conflict", "quota_exceeded"),
     "create_tenant_key": ("not_found",),
+    "audit_tenant": ("quota_exceeded",),
     "delete_project": ("conflict",),
     "create_tenant": ("conflict",),
     "revoke_api_key": ("conflict",),
@@ -128,11 +135,13 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "add_conversation_items": ("conflict", "quota_exceeded"),
     "add_items": ("conflict", "quota_exceeded"),
     "write_entries": ("quota_exceeded",),
+    "view_files": ("conflict",),
+    "change_files": ("conflict", "quota_exceeded"),
     "complete_chat": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
     "create_message": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
     "sign_in": ("unauthenticated", "conflict"),
     "sign_out": ("forbidden",),
-    "readyz": _OF_STORAGE,
+    "readyz": (*_OF_STORAGE, *_OF_WRITES),
     "metrics": _OF_STORAGE,
 }
 # Links of OpenAPI: a field of an answer, the parameter that takes its value, and the routes with this parameter.
@@ -190,10 +199,13 @@ _EXAMPLES = {
     **MEMORY_EXAMPLES,
     **ENTITY_EXAMPLES,
     **PROFILE_EXAMPLES,
+    **RECEIPT_EXAMPLES,
     **ARCHIVE_EXAMPLES,
     **OPENAI_EXAMPLES,
     **ANTHROPIC_EXAMPLES,
     **ENTRY_EXAMPLES,
+    **CERTIFICATE_EXAMPLES,
+    **AUDIT_EXAMPLES,
 }
 
 
@@ -230,12 +242,12 @@ def _schemas(found: Node) -> Node:
         said = problem["properties"][member]
         problem["properties"][member] = {**said.pop("anyOf")[0], **said}
         del problem["properties"][member]["default"]
-    completed = {name: _plain(_detailed(name, schema)) for name, schema in found.items()}
-    completed |= {name: _plain(schema) for name, schema in problem.pop("$defs").items()}
-    completed |= {name: _plain(schema) for name, schema in error_schemas().items()}
+    completed = {name: schemas.simplified(_detailed(name, schema)) for name, schema in found.items()}
+    completed |= {name: schemas.simplified(schema) for name, schema in problem.pop("$defs").items()}
+    completed |= {name: schemas.simplified(schema) for name, schema in error_schemas().items()}
     completed["Filter"] = schemas.FILTER
     completed |= {name: {"type": "string", **form, "description": text} for name, (form, text) in schemas.NAMED.items()}
-    return dict(sorted({**completed, "Problem": _plain(problem)}.items()))
+    return dict(sorted({**completed, "Problem": schemas.simplified(problem)}.items()))
 
 
 def _detailed(name: str, schema: Node) -> Node:
@@ -245,7 +257,9 @@ def _detailed(name: str, schema: Node) -> Node:
         field: _narrowed(said, schemas.ANSWERS.get(f"{name}.{field}") or schemas.ANSWERS.get(field, {}))
         for field, said in schema["properties"].items()
     }
-    return {**schema, "properties": properties, "required": list(properties)}
+    if "stale" in properties:
+        properties["stale"] = {"type": "integer", "minimum": 1, "description": properties["stale"]["description"]}
+    return {**schema, "properties": properties, "required": [field for field in properties if field != "stale"]}
 
 
 def _narrowed(said: Node, form: Node) -> Node:
@@ -300,7 +314,7 @@ def _parameter(given: Node, operation: str) -> Node:
     schema.pop("description", None)
     name = given["name"]
     example = OWN_PARAMETERS.get((operation, name), PARAMETERS.get(name))
-    return {**given, "schema": _plain(schema), "example": example}
+    return {**given, "schema": schemas.simplified(schema), "example": example}
 
 
 def _response(status: str, said: Node, example: Any) -> Node:
@@ -310,7 +324,7 @@ def _response(status: str, said: Node, example: Any) -> Node:
     if status == "307":
         response["headers"]["Location"] = {"$ref": "#/components/headers/Location"}
     for content in response.get("content", {}).values():
-        content |= {"schema": _plain(content["schema"]), "example": content.get("example", example)}
+        content |= {"schema": schemas.simplified(content["schema"]), "example": content.get("example", example)}
     return response
 
 
@@ -349,7 +363,7 @@ def _problem_response(status: int, codes: Sequence[str], form: ErrorFormat | Non
     headers = {"X-Request-ID": {"$ref": "#/components/headers/RequestId"}}
     if status == 401:
         headers["WWW-Authenticate"] = {"$ref": "#/components/headers/Challenge"}
-    if status == 429:
+    if status == 429 or "outcome_unknown" in codes:
         headers["Retry-After"] = {"$ref": "#/components/headers/RetryAfter"}
     return {
         "description": f"{TITLES[status]}: {' or '.join(f'`{code}`' for code in codes)}.",
@@ -364,29 +378,3 @@ def _problem_content(status: int, codes: Sequence[str]) -> Node:
         "properties": {"status": {"const": status}, "code": {"enum": list(codes)}},
     }
     return {MEDIA_TYPE: {"schema": schema, "examples": {code: {"value": problem_example(code)} for code in codes}}}
-
-
-def _plain(schema: Node) -> Node:
-    """A schema without titles, which repeat the names of fields, and with references to the named formats."""
-    plain = {key: _whole(value) for key, value in schema.items() if key != "title"}
-    if "properties" in plain:
-        plain["properties"] = {name: _plain(inner) for name, inner in plain["properties"].items()}
-    if "anyOf" in plain:
-        plain["anyOf"] = [_plain(inner) for inner in plain["anyOf"]]
-    if "items" in plain:
-        plain["items"] = _plain(plain["items"])
-    if schemas.FILTER_MARK.items() <= plain.items():
-        return schemas.named("Filter") | {
-            key: value for key, value in plain.items() if key in ("description", "default")
-        }
-    if schemas.FILTER_TEXT_MARK.items() <= plain.items():
-        return {"type": "string", "contentMediaType": "application/json", "contentSchema": schemas.named("Filter")}
-    for name, (form, _) in schemas.NAMED.items():
-        if plain.get("type") == "string" and form.items() <= plain.items():
-            return schemas.named(name) | {key: value for key, value in plain.items() if key not in {"type", *form}}
-    return plain
-
-
-def _whole(value: Any) -> Any:
-    """A whole float as an integer: FastAPI turns all limits into floats."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -37,7 +37,6 @@ ENTITY_EXAMPLES: Mapping[str, Example] = {
     "change_entity": Example(
         request={"name": "Cacilhas", "aliases": ["Almada"]}, answer={**_DETAIL, "aliases": ["Almada"]}
     ),
-    "delete_entity": Example(),
     "merge_entity": Example(request={"into": _OTHER}, answer={**_DETAIL, "id": _OTHER}),
     "split_entity": Example(request={"aliases": ["Almada"]}, answer={**_DETAIL, "name": "Almada"}),
     "restore_entity": Example(answer=_DETAIL),

@@ -34,9 +34,9 @@ _PROJECT: dict[str, Any] = {
     "memory_count": 0,
     "settings": {},
     "created_at": BEGAN,
+    "warnings": [],
 }
 _TENANT = {"tenant_id": TENANT, "name": "Household", "created_at": BEGAN, "projects": 2, "sessions": 1, "messages": 2}
-_ERASED = {"sessions": 1, "messages": 2, "episodes": 1, "memories": 1, "observations": 0, "entities": 1, "entries": 3}
 _NEW_SESSION = {
     "external_id": SESSION,
     "project_id": PROJECT,
@@ -94,6 +94,19 @@ _SAID: dict[str, Any] = {
     "same_as": [],
     "is_excerpt": False,
 }
+RECEIPT = "rcpt_04e2a8c19f400002"
+INLINE_RECEIPT: dict[str, Any] = {
+    "kind": "context",
+    "created_at": ANSWERED,
+    "pool": {"project_id": PROJECT, "version": 41, "version_now": None},
+    "key_id": KEY_ID,
+    "min_relevance": 0.2,
+    "items": [
+        {"kind": "message", "id": MESSAGE, "rule": "match", "score": 0.71, **_STRONG, "is_excerpt": False},
+    ],
+    "left_out": {"limit": 0, "weak": 3, "duplicate": 1, "budget": 0, "quotation": 0},
+    "tokens": 52,
+}
 _ASKED: dict[str, Any] = {
     **_SAID,
     "id": "msg_04e2a8c19f400001",
@@ -147,7 +160,9 @@ _USAGE = {
     "sessions": 1,
     "projects": 2,
     "api_keys": 2,
-    "limits": {"messages": 100_000, "sessions": None, "projects": None},
+    "limits": {"messages": 100_000, "sessions": None, "projects": None, "files": 1_000, "entries": 100_000},
+    "files": 4,
+    "entries": 12,
 }
 EVENT_ID = "5d0b9f2c8e7a41660c1f4be29d83a7f5b2e6c80a914d37fe"
 _EVENTS = f"""\
@@ -195,9 +210,7 @@ EXAMPLES: Mapping[str, Example] = {
         answer={"tenant_id": TENANT, "name": "Household", "default_project_id": DEFAULT, "admin_key": KEY},
     ),
     "list_tenants": page_example(_TENANT),
-    "erase_tenant": Example(answer={**_ERASED, "projects": 2, "api_keys": 2}),
     "create_tenant_key": Example(answer={"key_id": KEY_ID, "key": KEY}),
-    "erase_user": Example(answer=_ERASED),
     "list_projects": page_example(_PROJECT),
     "create_project": Example(request={"name": "Journeys", "member_visibility": "private"}, answer=_PROJECT),
     "get_project": Example(answer=_PROJECT),
@@ -205,7 +218,6 @@ EXAMPLES: Mapping[str, Example] = {
         request={"name": "Journeys by sea", "settings": {"pending_message_count": 8}},
         answer={**_PROJECT, "name": "Journeys by sea", "settings": {"pending_message_count": 8}},
     ),
-    "delete_project": Example(answer={"sessions_moved": 1, "memories_moved": 3}),
     "list_project_sessions": page_example(_SESSION, next_cursor=CURSOR),
     "list_api_keys": page_example(_API_KEY),
     "create_api_key": Example(request=_NEW_KEY, answer={**_API_KEY, "key": KEY}),
@@ -218,14 +230,11 @@ EXAMPLES: Mapping[str, Example] = {
         request={"title": "Lisbon, later", "project_id": None},
         answer={**_SESSION, "title": "Lisbon, later", "project_id": None},
     ),
-    "delete_session": Example(answer={"messages": 2, "episodes": 1, "memories": 1, "observations": 0}),
-    "clear_session": Example(answer={"messages": 2, "episodes": 1, "memories": 1, "observations": 0}),
     "record_message": Example(
         request={**NEW_MESSAGE, "categories": ["travel"]}, answer={**_MESSAGE, "categories": ["travel"]}
     ),
     "record_messages": Example(request={"messages": [NEW_MESSAGE, NEW_REPLY]}, answer={"data": [_MESSAGE, _REPLY]}),
     "list_messages": page_example(_MESSAGE, _REPLY),
-    "forget_message": Example(),
     "record_episode": Example(
         request={"session_id": SESSION, "user_message": NEW_MESSAGE["content"], "ai_response": NEW_REPLY["content"]},
         answer={"id": EPISODE, "session_id": SESSION, "message_ids": [MESSAGE, REPLY], "created_at": SAID},
@@ -244,6 +253,8 @@ EXAMPLES: Mapping[str, Example] = {
             "memory_context": quoted([str(MEMORY_SHAPE["content"])]),
             "tokens": 60,
             "omitted": dict.fromkeys(schemas.ANSWERS["omitted"]["required"], 0),
+            "receipt": INLINE_RECEIPT,
+            "receipt_id": None,
         },
     ),
     "search": Example(
@@ -282,7 +293,9 @@ EXAMPLES: Mapping[str, Example] = {
                     "status": None,
                     "created_at": ANSWERED,
                 },
-            ]
+            ],
+            "receipt": {**INLINE_RECEIPT, "kind": "search", "tokens": 0},
+            "receipt_id": None,
         },
     ),
     "list_memories": page_example(MEMORY_SHAPE),
@@ -291,7 +304,6 @@ EXAMPLES: Mapping[str, Example] = {
         request={"session_id": SESSION, "contents": [_BY_HAND["content"], "ada is allergic to shellfish"]},
         answer={"appended": [_BY_HAND], "duplicates": 1},
     ),
-    "forget_memory": Example(),
     "extract": Example(answer={"appended": 1, "checked_messages": 2}),
     "list_observations": page_example(_OBSERVATION),
     "follow_events": Example(answer=_EVENTS),
@@ -337,6 +349,7 @@ PARAMETERS: Mapping[str, Any] = {
     "entity_id": ENTITY,
     "after": MESSAGE,
     "key_id": KEY_ID,
+    "receipt_id": RECEIPT,
     "user_id": USER,
     "tenant_id": TENANT,
     "name": "Journeys",
@@ -360,6 +373,8 @@ PARAMETERS: Mapping[str, Any] = {
     "item_id": MESSAGE,
     "response_id": RESPONSE,
     "model_id": "llama-3",
+    "after_id": "llama-3",
+    "before_id": "qwen-3",
     "order": "desc",
 }
 OWN_PARAMETERS: Mapping[tuple[str, str], Any] = {

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from cloister.domain.memory import quoted
 from cloister.interfaces.http.openapi.examples import ENTITY_SHAPE, MEMORY, MEMORY_SHAPE, Example
 
-_RETENTION = {"sessions": 3, "messages": 214, "memories": 17, "observations": 9, "complete": True}
+_RETENTION = {"sessions": 3, "messages": 214, "memories": 17, "observations": 9, "complete": True, "files": 1}
 
 PROFILE_EXAMPLES: Mapping[str, Example] = {
     "get_user_profile": Example(

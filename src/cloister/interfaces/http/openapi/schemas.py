@@ -54,7 +54,7 @@ TIME: Schema = {"format": "date-time"}
 TENANT_ID, PROJECT_ID, MESSAGE_ID, EPISODE_ID, KEY_ID = map(_id, ("ten", "proj", "msg", "ep", "key"))
 MEMORY_ID, ENTITY_ID, OBSERVATION_ID = map(_id, ("mem", "ent", "obs"))
 ITEM_ID: Schema = {"pattern": "^(msg|fc|fco|rs|item)_[0-9a-f]{16}$"}
-RESPONSE_ID = _id("resp")
+RESPONSE_ID, RECEIPT_ID = map(_id, ("resp", "rcpt"))
 MEMORY = _text(MAX_MEMORY, _NOTHING, _NUL)
 ENTITY_NAME = _text(MAX_ENTITY_NAME, _CONTROL, _NOTHING)
 # Notes may be empty, but not blank.
@@ -185,3 +185,27 @@ ANSWERS: Mapping[str, Schema] = {
     "Hit.id": {"anyOf": [named("EpisodeId"), named("MemoryId"), named("EntityId")]},
     "Hit.kind": {"enum": ["episode", "memory", "entity"]},
 }
+
+
+def simplified(schema: Schema) -> Schema:
+    """A schema without titles, which repeat the names of fields, and with references to the named formats."""
+    plain = {key: _whole(value) for key, value in schema.items() if key != "title"}
+    if "properties" in plain:
+        plain["properties"] = {name: simplified(inner) for name, inner in plain["properties"].items()}
+    if "anyOf" in plain:
+        plain["anyOf"] = [simplified(inner) for inner in plain["anyOf"]]
+    if "items" in plain:
+        plain["items"] = simplified(plain["items"])
+    if FILTER_MARK.items() <= plain.items():
+        return named("Filter") | {key: value for key, value in plain.items() if key in ("description", "default")}
+    if FILTER_TEXT_MARK.items() <= plain.items():
+        return {"type": "string", "contentMediaType": "application/json", "contentSchema": named("Filter")}
+    for name, (form, _) in NAMED.items():
+        if plain.get("type") == "string" and form.items() <= plain.items():
+            return named(name) | {key: value for key, value in plain.items() if key not in {"type", *form}}
+    return plain
+
+
+def _whole(value: Any) -> Any:
+    """A whole float as an integer: FastAPI turns all limits into floats."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -1,13 +1,17 @@
 """Answers as JSON, and the models of lists. FastAPI would validate each answer before it serialises it; these are built here."""
 
 from functools import cache
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, TypeAdapter, create_model
+from pydantic import BaseModel, Field, TypeAdapter, create_model
 from starlette.responses import Response
 
 from cloister.interfaces.python import derived_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.items.shapes import Item
+from cloister.interfaces.python.pages import ONLY_IF_STALE
+from cloister.interfaces.python.receipts.shapes import InlineReceipt
+
+OnlyIfStale = Annotated[int | None, Field(**ONLY_IF_STALE)]
 
 
 def _page_model(name: str, items: type[list[Any]]) -> type[BaseModel]:
@@ -16,7 +20,7 @@ def _page_model(name: str, items: type[list[Any]]) -> type[BaseModel]:
 
 ProjectPage = _page_model("ProjectPage", list[shapes.Project])
 TenantPage = _page_model("TenantPage", list[tenant_shapes.TenantSummary])
-ApiKeyPage = _page_model("ApiKeyPage", list[shapes.ApiKey])
+ApiKeyPage = _page_model("ApiKeyPage", list[tenant_shapes.ApiKey])
 SessionPage = _page_model("SessionPage", list[shapes.Session])
 MessagePage = _page_model("MessagePage", list[shapes.Message])
 MemoryPage = _page_model("MemoryPage", list[derived_shapes.Memory])
@@ -37,6 +41,9 @@ class MessageList(BaseModel):
 
 class HitList(BaseModel):
     data: list[shapes.Hit]
+    stale: OnlyIfStale = None
+    receipt: InlineReceipt
+    receipt_id: str | None
 
 
 @cache

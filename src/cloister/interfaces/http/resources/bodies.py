@@ -17,6 +17,7 @@ from cloister.domain.recall.relevance import DEFAULT_MIN_RELEVANCE
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.domain.text import MAX_METADATA, MAX_METADATA_DEPTH
 from cloister.interfaces.http.openapi import schemas
+from cloister.interfaces.http.receipts.settings import ReceiptSettings
 from cloister.services.conversations.record import LARGEST_BATCH
 from cloister.services.memories.entity_changes import MOST_MESSAGES
 from cloister.services.memories.memories import LARGEST_MEMORY_BATCH
@@ -64,7 +65,6 @@ DuplicateName = Annotated[bool, Field(description="Whether another project may h
 RetentionDays = Annotated[Whole, Field(json_schema_extra=schemas.RETENTION_DAYS)]
 ContextLimit = Annotated[Whole, Field(json_schema_extra=schemas.CONTEXT_LIMIT)]
 Relevance = Annotated[float, BeforeValidator(_as_real), Field(json_schema_extra=schemas.RELEVANCE)]
-
 
 _MIN_RELEVANCE = "What is less relevant is left out; 0 leaves nothing out. Without it: the project's setting."
 _FILTER = "Recall only what this filter lets pass. It is applied before ranking, so that the limits count what is left."
@@ -122,7 +122,7 @@ class ContextSource(Body):
 Sources = Annotated[list[ContextSource], Field(json_schema_extra={"maxItems": MOST_SOURCES})]
 
 
-class ProjectSettings(Body):
+class ProjectSettings(ReceiptSettings, Body):
     """Settings of a project; they apply from the next request on. `null` resets a setting to its default."""
 
     observation_scope: ObservationScope | None = Field(

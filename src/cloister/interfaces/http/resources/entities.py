@@ -5,11 +5,13 @@ from starlette.responses import Response
 
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_entity_id, parse_message_id, parse_project_id
+from cloister.interfaces.http.certificates.answers import check_dry_run, removed_answer
 from cloister.interfaces.http.dispatch.callers import Caller, NoBody, needs
 from cloister.interfaces.http.dispatch.cursors import Listing
 from cloister.interfaces.http.dispatch.parameters import (
     AfterEntity,
     Cursor,
+    DryRun,
     EntitiesOf,
     EntitiesOfUser,
     EntityName,
@@ -19,8 +21,9 @@ from cloister.interfaces.http.dispatch.parameters import (
 )
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.resources import bodies
-from cloister.interfaces.http.resources.answers import EntityPage, MentionPage, answer, nothing
+from cloister.interfaces.http.resources.answers import EntityPage, MentionPage, answer
 from cloister.interfaces.python import derived_shapes as shapes
+from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.services.memories.entities import EntityDetail
 from cloister.services.memories.entity_changes import Correction, EntitySplit
 
@@ -108,13 +111,14 @@ def change_entity(entity_id: EntityName, body: bodies.EntityChange, caller: Call
     return _answer(caller, changed, wait)
 
 
-@router.delete("/v1/entities/{entity_id}", status_code=204, response_model=None)
+@router.delete("/v1/entities/{entity_id}", response_model=Removed)
 @needs("write")
-def delete_entity(entity_id: EntityName, caller: Caller) -> Response:
+def delete_entity(entity_id: EntityName, caller: Caller, dry_run: DryRun = False) -> Response:
     """Delete an entity. The messages that mention it stay. It can be restored for a day; then it is removed. A message that
-    mentions it later makes a new entity."""
-    caller.services.entity_changes.delete(caller.reach, parse_entity_id(entity_id))
-    return nothing()
+    mentions it later makes a new entity. With `dry_run=true` nothing is changed; this needs the permission `read` too."""
+    tried = check_dry_run(caller, dry_run)
+    gone = caller.services.entity_changes.delete(caller.reach, parse_entity_id(entity_id), dry_run=tried)
+    return answer(removed_answer(caller, gone, dry_run=tried))
 
 
 @router.post("/v1/entities/{entity_id}/merge", response_model=shapes.EntityDetail)

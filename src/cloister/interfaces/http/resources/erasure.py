@@ -5,12 +5,15 @@ from starlette.responses import Response
 
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import TenantId, parse_tenant_id
+from cloister.domain.scope import Reach
+from cloister.interfaces.http.certificates.answers import removed_answer
 from cloister.interfaces.http.dispatch.callers import AllServices, Caller, NoBody, needs
 from cloister.interfaces.http.dispatch.cursors import Listing
 from cloister.interfaces.http.dispatch.parameters import Cursor, DryRun, IdempotencyKey, Limit, TenantName, UserId
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.resources.answers import TenantPage, answer
 from cloister.interfaces.python import tenant_shapes as shapes
+from cloister.interfaces.python.certificates.shapes import certificate_shape
 
 router = APIRouter(route_class=GuardedRoute, tags=["Organisation"])
 # Of the list of all tenants, which belongs to none of them: no tenant has this id.
@@ -26,8 +29,10 @@ def erase_user(user_id: UserId, caller: Caller, dry_run: DryRun = False) -> Resp
     if caller.project_header is not None:
         raise InvalidRequest("X-Project-ID", "names one project, and a user is erased in all of them: leave it out.")
     eraser = caller.services.erase_user
-    counts = eraser.preview(caller.reach, user_id) if dry_run else eraser.erase(caller.reach, user_id)
-    return answer(shapes.erased_user_shape(counts))
+    if dry_run:
+        return answer(shapes.erased_user_shape(eraser.preview(caller.reach, user_id)))
+    gone = eraser.erase(caller.reach, user_id)
+    return answer(shapes.erased_user_shape(gone, removed_answer(caller, gone.removal, dry_run=False)))
 
 
 @router.get("/operator/tenants", response_model=TenantPage)
@@ -53,8 +58,11 @@ def erase_tenant(tenant_id: TenantName, services: AllServices, dry_run: DryRun =
     """Erase a tenant with everything in it. Its keys are no longer valid. With `dry_run=true` nothing is changed, and the answer is
     what would be erased. The tenant `local`, which belongs to the installation, cannot be erased."""
     tenant = parse_tenant_id(tenant_id)
-    counts = services.tenants.preview_erasing(tenant) if dry_run else services.tenants.erase(tenant)
-    return answer(shapes.erased_tenant_shape(counts))
+    if dry_run:
+        return answer(shapes.erased_tenant_shape(services.tenants.preview_erasing(tenant)))
+    gone = services.tenants.erase(tenant)
+    certificate = services.certification.certify(Reach(tenant=tenant), gone.removal)
+    return answer(shapes.erased_tenant_shape(gone, certificate_shape(certificate)))
 
 
 @router.post("/operator/tenants/{tenant_id}/keys", status_code=201, response_model=shapes.AdminKey)

@@ -6,12 +6,14 @@ from starlette.responses import Response
 from cloister.domain.identifiers import parse_memory_id, parse_observation_id, parse_project_id
 from cloister.domain.memory import StoredMemory
 from cloister.domain.recall.filter_language import filter_identity, parse_filter_text
+from cloister.interfaces.http.certificates.answers import check_dry_run, removed_answer
 from cloister.interfaces.http.dispatch.callers import Caller, NoBody, needs
 from cloister.interfaces.http.dispatch.cursors import Listing
 from cloister.interfaces.http.dispatch.parameters import (
     AfterMemory,
     AfterObservation,
     Cursor,
+    DryRun,
     FilterText,
     IdempotencyKey,
     Limit,
@@ -25,10 +27,11 @@ from cloister.interfaces.http.dispatch.parameters import (
 from cloister.interfaces.http.dispatch.routes import THREADS, GuardedRoute
 from cloister.interfaces.http.dispatch.tenant_limit import TenantConcurrencyLimit
 from cloister.interfaces.http.resources import bodies
-from cloister.interfaces.http.resources.answers import MemoryPage, ObservationPage, answer, nothing
+from cloister.interfaces.http.resources.answers import MemoryPage, ObservationPage, answer
 from cloister.interfaces.http.resources.write_only import appended_answer
 from cloister.interfaces.python import derived_shapes as shapes
 from cloister.interfaces.python.arguments import draft_of, of_each
+from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.preview_shapes import ExtractionPreview, extraction_preview_shape
 
 # Extraction waits for a slow model, so it may use half of the threads that answer requests, and one tenant a quarter of that half.
@@ -106,12 +109,14 @@ def add_memories(
     return answer(appended_answer(caller, shapes.appended_shape(appended)), 201)
 
 
-@router.delete("/v1/memories/{memory_id}", status_code=204, response_model=None)
+@router.delete("/v1/memories/{memory_id}", response_model=Removed)
 @needs("write")
-def forget_memory(memory_id: MemoryName, caller: Caller) -> Response:
-    """Forget one memory. Its source messages stay, and memories are not extracted from them again."""
-    caller.services.memories.forget(caller.reach, parse_memory_id(memory_id))
-    return nothing()
+def forget_memory(memory_id: MemoryName, caller: Caller, dry_run: DryRun = False) -> Response:
+    """Forget one memory. Its source messages stay, and memories are not extracted from them again. With `dry_run=true` nothing is
+    changed; this needs the permission `read` too."""
+    tried = check_dry_run(caller, dry_run)
+    gone = caller.services.memories.forget(caller.reach, parse_memory_id(memory_id), dry_run=tried)
+    return answer(removed_answer(caller, gone, dry_run=tried))
 
 
 @router.post("/v1/sessions/{external_id}/extract", response_model=shapes.Extraction)

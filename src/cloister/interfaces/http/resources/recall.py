@@ -12,6 +12,7 @@ from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.resources import bodies
 from cloister.interfaces.http.resources.answers import HitList, answer
 from cloister.interfaces.python import shapes
+from cloister.interfaces.python.receipts.shapes import receipt_fields
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import SearchTarget
 
@@ -36,7 +37,8 @@ def build_context(body: bodies.ContextRequest, caller: Caller) -> Response:
         filter=None if body.filter is None else parse_filter(body.filter),
     )
     context = caller.services.context.build(caller.reach, body.session_id, request)
-    return answer(shapes.context_shape(context))
+    receipts = caller.services.recall_receipts
+    return answer(shapes.context_shape(context, receipts.of_context(caller.reach, context, caller.key.id)))
 
 
 @router.post("/v1/search", response_model=HitList)
@@ -44,7 +46,7 @@ def build_context(body: bodies.ContextRequest, caller: Caller) -> Response:
 def search(body: bodies.SearchRequest, caller: Caller) -> Response:
     """Find episodes, memories and entities: in the project of the request, with `session_id` in the scope of that session, with
     `project_id` in that project, or with `null` in the shared pool. Hits below `min_relevance` are left out."""
-    hits = caller.services.search.search(
+    found = caller.services.search.find(
         caller.reach,
         body.query,
         _target(body, caller),
@@ -55,7 +57,9 @@ def search(body: bodies.SearchRequest, caller: Caller) -> Response:
         as_of=_time(body.as_of, "as_of"),
         filter=None if body.filter is None else parse_filter(body.filter),
     )
-    return answer(HitList.model_construct(data=[shapes.hit_shape(hit) for hit in hits]))
+    made = caller.services.recall_receipts.of_search(caller.reach, found, body.session_id, caller.key.id)
+    hits = [shapes.hit_shape(hit) for hit in found.hits]
+    return answer(HitList.model_construct(data=hits, stale=found.stale or None, **receipt_fields(made)))
 
 
 def _target(body: bodies.SearchRequest, caller: CallerInfo) -> SearchTarget:

@@ -10,6 +10,7 @@ from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import NO_PROJECT, MessageId, ProjectId, parse_message_id, parse_project_id
 from cloister.domain.recall.filter_language import filter_identity, parse_filter_text
 from cloister.domain.text import checked_content
+from cloister.interfaces.http.certificates.answers import check_dry_run, removed_answer
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, NoBody, needs
 from cloister.interfaces.http.dispatch.cursors import Listing
 from cloister.interfaces.http.dispatch.parameters import (
@@ -28,10 +29,11 @@ from cloister.interfaces.http.dispatch.parameters import (
 )
 from cloister.interfaces.http.dispatch.routes import Appending, GuardedRoute
 from cloister.interfaces.http.resources import bodies
-from cloister.interfaces.http.resources.answers import MessageList, MessagePage, SessionPage, answer, nothing
+from cloister.interfaces.http.resources.answers import MessageList, MessagePage, SessionPage, answer
 from cloister.interfaces.http.resources.write_only import message_answers, session_answer
 from cloister.interfaces.python import preview_shapes, shapes
 from cloister.interfaces.python.arguments import draft_of, of_each
+from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.pages import foreign_cursor
 from cloister.services.conversations.record import RecordRequest, RecordResult
 from cloister.services.conversations.sessions import SessionChange, SessionFields, check_change
@@ -121,16 +123,23 @@ def change_session(
 
 @router.delete("/v1/sessions/{external_id}", response_model=shapes.Forgotten)
 @needs("write")
-def delete_session(external_id: SessionId, caller: Caller) -> Response:
-    """Delete a session, with its messages and everything derived from them."""
-    return answer(shapes.forgotten_shape(caller.services.forgetting.session(caller.reach, external_id)))
+def delete_session(external_id: SessionId, caller: Caller, dry_run: DryRun = False) -> Response:
+    """Delete a session, with its messages and everything derived from them. The certificate says what went, by kind and id, and
+    the checks made afterwards. With `dry_run=true` nothing is changed, and `would_remove` says what would go; this needs the
+    permission `read` too."""
+    tried = check_dry_run(caller, dry_run)
+    gone = caller.services.forgetting.session(caller.reach, external_id, dry_run=tried)
+    return answer(shapes.forgotten_shape(gone, removed_answer(caller, gone.removal, dry_run=tried)))
 
 
 @router.post("/v1/sessions/{external_id}/clear", response_model=shapes.Forgotten)
 @needs("write")
-def clear_session(external_id: SessionId, caller: Caller, _: NoBody) -> Response:
-    """Delete the messages of a session and everything derived from them; the session stays."""
-    return answer(shapes.forgotten_shape(caller.services.forgetting.contents(caller.reach, external_id)))
+def clear_session(external_id: SessionId, caller: Caller, _: NoBody, dry_run: DryRun = False) -> Response:
+    """Delete the messages of a session and everything derived from them; the session stays. `certificate`, `dry_run` and
+    `would_remove` are as when a session is deleted."""
+    tried = check_dry_run(caller, dry_run)
+    gone = caller.services.forgetting.contents(caller.reach, external_id, dry_run=tried)
+    return answer(shapes.forgotten_shape(gone, removed_answer(caller, gone.removal, dry_run=tried)))
 
 
 @router.post("/v1/sessions/{external_id}/messages", status_code=201, response_model=shapes.Message)
@@ -205,12 +214,14 @@ def list_messages(
     )
 
 
-@router.delete("/v1/messages/{message_id}", status_code=204, response_model=None)
+@router.delete("/v1/messages/{message_id}", response_model=Removed)
 @needs("write")
-def forget_message(message_id: MessageName, caller: Caller) -> Response:
-    """Delete one message, with the memories and observations derived from it."""
-    caller.services.forgetting.message(caller.reach, parse_message_id(message_id))
-    return nothing()
+def forget_message(message_id: MessageName, caller: Caller, dry_run: DryRun = False) -> Response:
+    """Delete one message, with the memories and observations derived from it. With `dry_run=true` nothing is changed; this needs
+    the permission `read` too."""
+    tried = check_dry_run(caller, dry_run)
+    gone = caller.services.forgetting.message(caller.reach, parse_message_id(message_id), dry_run=tried)
+    return answer(removed_answer(caller, gone, dry_run=tried))
 
 
 @router.post("/v1/episodes", status_code=201, response_model=shapes.Episode)

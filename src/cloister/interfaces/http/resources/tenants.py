@@ -6,6 +6,7 @@ from starlette.responses import Response
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_key_id, parse_project_id
 from cloister.domain.timestamps import parse_iso
+from cloister.interfaces.http.certificates.answers import removed_answer
 from cloister.interfaces.http.dispatch.callers import AllServices, Caller, needs
 from cloister.interfaces.http.dispatch.cursors import Listing
 from cloister.interfaces.http.dispatch.parameters import (
@@ -120,7 +121,7 @@ def change_project(
 def delete_project(project_id: ProjectId, caller: Caller) -> Response:
     """Delete a project. Its sessions move to the shared pool with all their messages; its entries are deleted."""
     moved = caller.services.projects.delete_project(caller.reach, parse_project_id(project_id))
-    return answer(shapes.deleted_project_shape(moved))
+    return answer(shapes.deleted_project_shape(moved, removed_answer(caller, moved.removal, dry_run=False)))
 
 
 @router.get("/org/projects/{project_id}/sessions", response_model=SessionPage)
@@ -136,10 +137,12 @@ def list_api_keys(caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> R
     """List the keys that are not revoked, oldest first, without the keys themselves."""
     listing = Listing("keys", caller.reach.tenant)
     found = caller.services.api_keys.page(caller.reach, limit=limit + 1, after=listing.pair(cursor))
-    return listing.answer(ApiKeyPage, found, limit, shape=shapes.key_shape, key=lambda each: (each.created_at, each.id))
+    return listing.answer(
+        ApiKeyPage, found, limit, shape=tenant_shapes.key_shape, key=lambda each: (each.created_at, each.id)
+    )
 
 
-@router.post("/org/api-keys", status_code=201, response_model=shapes.CreatedKey)
+@router.post("/org/api-keys", status_code=201, response_model=tenant_shapes.CreatedKey)
 @needs("admin")
 def create_api_key(body: bodies.NewApiKey, caller: Caller, idempotency_key: IdempotencyKey = None) -> Response:
     """Create a key. `key` is shown only in this answer. With `project_id` the key is pinned: its requests need no `X-Project-ID`;
@@ -155,7 +158,7 @@ def create_api_key(body: bodies.NewApiKey, caller: Caller, idempotency_key: Idem
     created = caller.services.api_keys.create(
         caller.reach, fields, idempotency_key=idempotency_key, root=caller.text, asked_by=caller.key.id
     )
-    return answer(shapes.created_key_shape(created), 201)
+    return answer(tenant_shapes.created_key_shape(created), 201)
 
 
 @router.delete("/org/api-keys/{key_id}", status_code=204, response_model=None)

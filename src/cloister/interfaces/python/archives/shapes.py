@@ -15,6 +15,8 @@ class ImportCounts:
     memories: int
     observations: int
     entities: int
+    files: int = 0
+    entries: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,27 +8,35 @@ from cloister.bootstrap import Services
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
-from cloister.domain.files.commands import FileAnswer, FileCommand
-from cloister.domain.identifiers import KeyId, MessageId, ProjectId
+from cloister.domain.identifiers import KeyId, MessageId, ProjectId, TenantId
+from cloister.domain.maintenance.backup import BackupReport, StepProgress
+from cloister.domain.maintenance.damage import RowCheck
+from cloister.domain.maintenance.vacuum import VacuumReport
 from cloister.domain.recall.filter_language import filter_identity
 from cloister.domain.scope import MemberVisibility, Reach
+from cloister.interfaces.audit.report import Audit
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.archives.shapes import Imported, imported_shape
 from cloister.interfaces.python.arguments import UNSPECIFIED, ProjectChoice
 from cloister.interfaces.python.backends.embedded_derived import EmbeddedDerived, parsed_filter
 from cloister.interfaces.python.backends.interface import ContextQuery, ProjectChange, SearchQuery
+from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.entries.backends import EmbeddedEntries
+from cloister.interfaces.python.files.backends import EmbeddedFiles
 from cloister.interfaces.python.items.backends import EmbeddedItems
 from cloister.interfaces.python.pages import Page, PageRequest, foreign_cursor
+from cloister.interfaces.python.receipts.backends import EmbeddedReceipts
+from cloister.interfaces.python.receipts.hits import Hits
+from cloister.interfaces.python.receipts.shapes import receipt_fields
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.recall.build_context import ContextRequest
-from cloister.services.recall.search import SearchTarget
+from cloister.services.recall.search import KINDS, SearchTarget
 from cloister.services.tenancy.api_keys import KeyFields
 
 
-class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries):
+class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries, EmbeddedFiles, EmbeddedReceipts):
     """Works for one tenant, with the services it was given and closes them."""
 
     def __init__(self, services: Services, reach: Reach) -> None:
@@ -71,11 +79,13 @@ class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries):
         preview = self.services.sessions.preview_move(self.reach, session_id, project)
         return preview_shapes.move_preview_shape(preview)
 
-    def delete_session(self, session_id: str) -> shapes.Forgotten:
-        return shapes.forgotten_shape(self.services.forgetting.session(self.reach, session_id))
+    def delete_session(self, session_id: str, dry_run: bool) -> shapes.Forgotten:
+        gone = self.services.forgetting.session(self.reach, session_id, dry_run=dry_run)
+        return shapes.forgotten_shape(gone, self._removed(gone.removal, dry_run))
 
-    def clear_session(self, session_id: str) -> shapes.Forgotten:
-        return shapes.forgotten_shape(self.services.forgetting.contents(self.reach, session_id))
+    def clear_session(self, session_id: str, dry_run: bool) -> shapes.Forgotten:
+        gone = self.services.forgetting.contents(self.reach, session_id, dry_run=dry_run)
+        return shapes.forgotten_shape(gone, self._removed(gone.removal, dry_run))
 
     def record(self, session_id: str, draft: Draft, idempotency_key: str | None) -> shapes.Message:
         return self.record_batch(session_id, [draft], idempotency_key)[0]
@@ -114,11 +124,8 @@ class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries):
             key=lambda message: (message.id,),
         )
 
-    def forget_message(self, message: MessageId) -> None:
-        self.services.forgetting.message(self.reach, message)
-
-    def memory_tool(self, session_id: str, command: FileCommand) -> FileAnswer:
-        return self.services.files.run(self.reach, session_id, command)
+    def forget_message(self, message: MessageId, dry_run: bool) -> Removed:
+        return self._removed(self.services.forgetting.message(self.reach, message, dry_run=dry_run), dry_run)
 
     def context(self, session_id: str, query: ContextQuery) -> shapes.Context:
         request = ContextRequest(
@@ -133,13 +140,13 @@ class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries):
             filter=parsed_filter(query.filter),
         )
         context = self.services.context.build(self.reach, session_id, request)
-        return shapes.context_shape(context)
+        return shapes.context_shape(context, self.services.recall_receipts.of_context(self.reach, context, None))
 
-    def search(self, query: SearchQuery) -> list[shapes.Hit]:
+    def search(self, query: SearchQuery) -> Hits:
         is_of_session = query.session_id is not None and query.project is UNSPECIFIED
         project = None if is_of_session else self._resolved(query.project)
         target = SearchTarget(session=query.session_id, project=project, user_id=query.user_id)
-        hits = self.services.search.search(
+        found = self.services.search.find(
             self.reach,
             query.query,
             target,
@@ -150,7 +157,8 @@ class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries):
             as_of=query.as_of,
             filter=parsed_filter(query.filter),
         )
-        return [shapes.hit_shape(hit) for hit in hits]
+        made = self.services.recall_receipts.of_search(self.reach, found, query.session_id, None)
+        return Hits(map(shapes.hit_shape, found.hits), stale=found.stale or None, **receipt_fields(made))
 
     def create_project(self, name: str, visibility: MemberVisibility, allow_duplicate_name: bool) -> shapes.Project:
         created = self.services.projects.create_project(
@@ -178,7 +186,8 @@ class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries):
         return preview_shapes.visibility_preview_shape(preview)
 
     def delete_project(self, project: ProjectId) -> shapes.DeletedProject:
-        return shapes.deleted_project_shape(self.services.projects.delete_project(self.reach, project))
+        moved = self.services.projects.delete_project(self.reach, project)
+        return shapes.deleted_project_shape(moved, self._removed(moved.removal, False))
 
     def project_profile(self, project: ProjectId, user_id: str | None, budget: int) -> derived_shapes.Profile:
         found = self.services.profiles.of_project(self.reach, project, user_id=user_id, budget=budget)
@@ -190,8 +199,10 @@ class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries):
 
     def erase_user(self, user_id: str, dry_run: bool) -> tenant_shapes.ErasedUser:
         erasure = self.services.erase_user
-        counts = erasure.preview(self.reach, user_id) if dry_run else erasure.erase(self.reach, user_id)
-        return tenant_shapes.erased_user_shape(counts)
+        if dry_run:
+            return tenant_shapes.erased_user_shape(erasure.preview(self.reach, user_id))
+        gone = erasure.erase(self.reach, user_id)
+        return tenant_shapes.erased_user_shape(gone, self._removed(gone.removal, dry_run))
 
     def tenant_settings(self) -> tenant_shapes.TenantSettings:
         return tenant_shapes.TenantSettings(retention_days=self.services.retention.of_tenant(self.reach))
@@ -214,13 +225,13 @@ class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries):
     def import_archive(self, lines: Iterator[bytes]) -> Imported:
         return imported_shape(self.services.import_lines.run(self.reach, lines))
 
-    def create_key(self, fields: KeyFields) -> shapes.CreatedKey:
-        return shapes.created_key_shape(self.services.api_keys.create(self.reach, fields))
+    def create_key(self, fields: KeyFields) -> tenant_shapes.CreatedKey:
+        return tenant_shapes.created_key_shape(self.services.api_keys.create(self.reach, fields))
 
-    def keys(self, page: PageRequest[int]) -> Page[shapes.ApiKey]:
+    def keys(self, page: PageRequest[int]) -> Page[tenant_shapes.ApiKey]:
         cursors = self._cursors("keys")
         rows = self.services.api_keys.page(self.reach, limit=page.limit + 1, after=cursors.pair(page.cursor))
-        return cursors.page(rows, page.limit, shape=shapes.key_shape, key=lambda key: (key.created_at, key.id))
+        return cursors.page(rows, page.limit, shape=tenant_shapes.key_shape, key=lambda key: (key.created_at, key.id))
 
     def revoke_key(self, key: KeyId) -> None:
         self.services.api_keys.revoke(self.reach, key)
@@ -233,8 +244,35 @@ class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries):
             return self.services.reindex.run(everything=everything)
         return self.services.reindex.run(everything=everything, progress=progress)
 
-    def backup(self, target: Path) -> None:
-        self.services.database.maintenance.backup(target)
+    def audit(self, progress: Progress | None) -> Audit:
+        # Imported here: the server takes longer to load than all of the library.
+        from cloister.interfaces.audit.local_app import audit_services
+
+        return audit_services(self.services, self._recalled, progress or (lambda done, of: None))
+
+    def _recalled(self, tenant: TenantId, session_id: str, query: str) -> list[tuple[str, object]]:
+        """What the library recalls for a session of any tenant, for an audit."""
+        backend = EmbeddedBackend(self.services, Reach(tenant=tenant))
+        search = SearchQuery(
+            query=query,
+            session_id=session_id,
+            project=UNSPECIFIED,
+            user_id=None,
+            kinds=KINDS,
+            limit=50,
+            min_relevance=0,
+        )
+        context = backend.context(session_id, ContextQuery(query=query, min_relevance=0))
+        return [("context", context), ("search", backend.search(search))]
+
+    def backup(self, target: Path, progress: StepProgress) -> BackupReport:
+        return self.services.database.maintenance.backup(target, progress)
+
+    def vacuum(self, progress: StepProgress) -> VacuumReport:
+        return self.services.database.maintenance.vacuum(progress)
+
+    def check_rows(self, set_aside: Path | None, progress: StepProgress) -> RowCheck:
+        return self.services.integrity.check(set_aside=set_aside, progress=progress)
 
     def health(self) -> HealthReport:
         return self.services.health.health()

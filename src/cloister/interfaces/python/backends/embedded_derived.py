@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
+from cloister.domain.erasure import Removal
 from cloister.domain.identifiers import EntityId, MemoryId, ObservationId, ProjectId
 from cloister.domain.memory import MemoryStatus, StoredMemory
 from cloister.domain.recall.filter import Filter
@@ -11,6 +12,7 @@ from cloister.domain.recall.filter_language import filter_identity
 from cloister.domain.scope import Reach
 from cloister.interfaces.python import derived_shapes, preview_shapes
 from cloister.interfaces.python.arguments import UNSPECIFIED, ProjectChoice
+from cloister.interfaces.python.certificates.shapes import Removed, certificate_shape, rows_shape
 from cloister.interfaces.python.pages import GivenFilter, ListCursors, Page, PageRequest
 from cloister.services.memories.corrections import MemoryChange
 from cloister.services.memories.entity_changes import Correction, EntitySplit
@@ -84,8 +86,14 @@ class EmbeddedDerived:
             key=lambda revision: (revision.changed_at, revision.id),
         )
 
-    def forget_memory(self, memory: MemoryId) -> None:
-        self.services.memories.forget(self.reach, memory)
+    def _removed(self, removal: Removal, dry_run: bool) -> Removed:
+        """The answer of a removal: its certificate, or what it would remove."""
+        if dry_run:
+            return Removed(would_remove=rows_shape(removal))
+        return Removed(certificate=certificate_shape(self.services.certification.certify(self.reach, removal)))
+
+    def forget_memory(self, memory: MemoryId, dry_run: bool) -> Removed:
+        return self._removed(self.services.memories.forget(self.reach, memory, dry_run=dry_run), dry_run)
 
     def entities(
         self, project: ProjectId, user_id: str | None, page: PageRequest[EntityId]
@@ -118,8 +126,8 @@ class EmbeddedDerived:
         corrected = self.services.entity_changes.correct(self.reach, entity, correction)
         return derived_shapes.entity_detail_shape(corrected)
 
-    def delete_entity(self, entity: EntityId) -> None:
-        self.services.entity_changes.delete(self.reach, entity)
+    def delete_entity(self, entity: EntityId, dry_run: bool) -> Removed:
+        return self._removed(self.services.entity_changes.delete(self.reach, entity, dry_run=dry_run), dry_run)
 
     def merge_entity(self, entity: EntityId, into: EntityId) -> derived_shapes.EntityDetail:
         return derived_shapes.entity_detail_shape(self.services.entity_changes.merge(self.reach, entity, into))

@@ -2,15 +2,13 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import Final, NoReturn, TypeVar
+from dataclasses import asdict, dataclass
+from typing import Final, TypeVar
 from urllib.parse import quote
 
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.conversation import Draft
-from cloister.domain.errors import Forbidden, ProjectRequired
-from cloister.domain.files.commands import FileAnswer, FileCommand
+from cloister.domain.errors import ProjectRequired
 from cloister.domain.identifiers import (
     NO_PROJECT,
     EntityId,
@@ -32,31 +30,32 @@ from cloister.domain.timestamps import iso
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.archives.shapes import Imported
 from cloister.interfaces.python.arguments import LARGEST_PAGE, UNSPECIFIED, ProjectChoice
-from cloister.interfaces.python.backends.interface import ContextQuery, ProjectChange, SearchQuery
+from cloister.interfaces.python.backends.interface import ProjectChange
+from cloister.interfaces.python.backends.remote_maintenance import RemoteMaintenance
 from cloister.interfaces.python.backends.requests import (
     PROJECTS,
     SESSIONS,
     description_of,
     duplicate_field,
+    entity_path,
     fields_given,
-    files_request,
-    filter_field,
     header_of,
     memory_path,
     message_body,
     project_field,
     project_path,
     session_path,
-    time_fields,
+    tried,
     user_path,
 )
+from cloister.interfaces.python.certificates.backends import RemoteRemovals
 from cloister.interfaces.python.entries.backends import RemoteEntries
+from cloister.interfaces.python.files.backends import RemoteFiles
 from cloister.interfaces.python.items.shapes import Item
 from cloister.interfaces.python.pages import Page, PageRequest
+from cloister.interfaces.python.receipts.backends import RemoteReceipts
 from cloister.services.conversations.item_format import NewItem
 from cloister.services.conversations.sessions import SessionChange, SessionFields
-from cloister.services.health import HealthReport
-from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.memories.corrections import MemoryChange
 from cloister.services.memories.entity_changes import Correction, EntitySplit
 from cloister.services.tenancy.api_keys import KeyFields
@@ -75,7 +74,7 @@ class _Ready:
     schema_version: int
 
 
-class RemoteBackend(RemoteEntries):
+class RemoteBackend(RemoteReceipts, RemoteEntries, RemoteFiles, RemoteRemovals, RemoteMaintenance):
     """Stores nothing here. What the key may not do is `Forbidden`; a server that fails or cannot be reached is a `ServerError`.
     When the connection breaks, reads and writes with an idempotency key are sent once more."""
 
@@ -114,12 +113,6 @@ class RemoteBackend(RemoteEntries):
         answer = self.server.change("PATCH", f"{session_path(session_id)}?dry_run=true", project_field(project))
         return answer.one(preview_shapes.MovePreview)
 
-    def delete_session(self, session_id: str) -> shapes.Forgotten:
-        return self.server.change("DELETE", session_path(session_id)).one(shapes.Forgotten)
-
-    def clear_session(self, session_id: str) -> shapes.Forgotten:
-        return self.server.change("POST", f"{session_path(session_id)}/clear").one(shapes.Forgotten)
-
     def record(self, session_id: str, draft: Draft, idempotency_key: str | None) -> shapes.Message:
         path = f"{session_path(session_id)}/messages"
         return self.server.create(path, message_body(draft), header_of(idempotency_key)).one(shapes.Message)
@@ -141,9 +134,6 @@ class RemoteBackend(RemoteEntries):
     def messages(self, session_id: str, page: PageRequest[MessageId]) -> Page[shapes.Message]:
         return self._page(shapes.Message, f"{session_path(session_id)}/messages", page, format_message_id)
 
-    def forget_message(self, message: MessageId) -> None:
-        self.server.change("DELETE", f"/v1/messages/{format_message_id(message)}")
-
     def items(self, session_id: str, page: PageRequest[int], newest_first: bool) -> Page[Item]:
         order = "desc" if newest_first else "asc"
         return self._page(Item, f"{session_path(session_id)}/items", page, order=order)
@@ -154,37 +144,6 @@ class RemoteBackend(RemoteEntries):
 
     def forget_item(self, session_id: str, item_id: str) -> None:
         self.server.change("DELETE", f"{session_path(session_id)}/items/{quote(item_id, safe='')}")
-
-    def memory_tool(self, session_id: str, command: FileCommand) -> FileAnswer:
-        return self.server.change("POST", *files_request(session_id, command)).one(FileAnswer)
-
-    def context(self, session_id: str, query: ContextQuery) -> shapes.Context:
-        session_path(session_id)
-        given = fields_given(**asdict(replace(query, filter=None)))
-        body = {
-            "session_id": session_id,
-            **given,
-            **time_fields(query.asked_at, query.as_of),
-            **filter_field(query.filter),
-        }
-        return self.server.ask("/v1/context", body).one(shapes.Context)
-
-    def search(self, query: SearchQuery) -> list[shapes.Hit]:
-        """Where neither a session nor a project is named, it is the key's project, else the tenant's default project."""
-        if query.session_id is not None:
-            session_path(query.session_id)
-        given = {
-            **fields_given(session_id=query.session_id, user_id=query.user_id, min_relevance=query.min_relevance),
-            **time_fields(query.asked_at, query.as_of),
-            **filter_field(query.filter),
-            **project_field(query.project),
-        }
-        body = {**given, "query": query.query, "kinds": query.kinds, "limit": query.limit}
-        try:
-            return self.server.ask("/v1/search", body).many(shapes.Hit)
-        except ProjectRequired:
-            body["project_id"] = self._default_project()
-            return self.server.ask("/v1/search", body).many(shapes.Hit)
 
     def memories(
         self, session_id: str, page: PageRequest[MemoryId], status: MemoryStatus | None
@@ -224,9 +183,6 @@ class RemoteBackend(RemoteEntries):
     def memory_history(self, memory: MemoryId, page: PageRequest[int]) -> Page[derived_shapes.MemoryRevision]:
         return self._page(derived_shapes.MemoryRevision, f"{memory_path(memory)}/history", page)
 
-    def forget_memory(self, memory: MemoryId) -> None:
-        self.server.change("DELETE", memory_path(memory))
-
     def entities(
         self, project: ProjectId, user_id: str | None, page: PageRequest[EntityId]
     ) -> Page[derived_shapes.Entity]:
@@ -234,34 +190,31 @@ class RemoteBackend(RemoteEntries):
         return self._page(derived_shapes.Entity, "/v1/entities", page, format_entity_id, **filters)
 
     def entity(self, entity: EntityId) -> derived_shapes.EntityDetail:
-        return self.server.get(_entity(entity)).one(derived_shapes.EntityDetail)
+        return self.server.get(entity_path(entity)).one(derived_shapes.EntityDetail)
 
     def entity_mentions(self, entity: EntityId, page: PageRequest[int]) -> Page[derived_shapes.EntityMention]:
-        return self._page(derived_shapes.EntityMention, f"{_entity(entity)}/mentions", page)
+        return self._page(derived_shapes.EntityMention, f"{entity_path(entity)}/mentions", page)
 
     def update_entity(self, entity: EntityId, correction: Correction) -> derived_shapes.EntityDetail:
-        return self.server.change("PATCH", _entity(entity), fields_given(**asdict(correction))).one(
+        return self.server.change("PATCH", entity_path(entity), fields_given(**asdict(correction))).one(
             derived_shapes.EntityDetail
         )
 
-    def delete_entity(self, entity: EntityId) -> None:
-        self.server.change("DELETE", _entity(entity))
-
     def merge_entity(self, entity: EntityId, into: EntityId) -> derived_shapes.EntityDetail:
-        answer = self.server.change("POST", f"{_entity(entity)}/merge", {"into": format_entity_id(into)})
+        answer = self.server.change("POST", f"{entity_path(entity)}/merge", {"into": format_entity_id(into)})
         return answer.one(derived_shapes.EntityDetail)
 
     def split_entity(self, entity: EntityId, split: EntitySplit) -> derived_shapes.EntityDetail:
         messages = None if split.message_ids is None else [format_message_id(message) for message in split.message_ids]
         body = fields_given(aliases=split.aliases, message_ids=messages, name=split.name)
-        return self.server.change("POST", f"{_entity(entity)}/split", body).one(derived_shapes.EntityDetail)
+        return self.server.change("POST", f"{entity_path(entity)}/split", body).one(derived_shapes.EntityDetail)
 
     def restore_entity(self, entity: EntityId) -> derived_shapes.EntityDetail:
-        return self.server.change("POST", f"{_entity(entity)}/restore").one(derived_shapes.EntityDetail)
+        return self.server.change("POST", f"{entity_path(entity)}/restore").one(derived_shapes.EntityDetail)
 
     def retag_entity(self, entity: EntityId, project: ProjectId, user_id: str | None) -> derived_shapes.Entity:
         body = fields_given(project_id=format_project_id(project), user_id=user_id)
-        return self.server.change("PATCH", _entity(entity), body).one(derived_shapes.Entity)
+        return self.server.change("PATCH", entity_path(entity), body).one(derived_shapes.Entity)
 
     def observations(self, session_id: str, page: PageRequest[ObservationId]) -> Page[derived_shapes.Observation]:
         path = f"{session_path(session_id)}/observations"
@@ -310,7 +263,7 @@ class RemoteBackend(RemoteEntries):
         return self.server.get(path, project_id=named, budget_tokens=budget).one(derived_shapes.Profile)
 
     def erase_user(self, user_id: str, dry_run: bool) -> tenant_shapes.ErasedUser:
-        path = f"{user_path(user_id)}{'?dry_run=true' if dry_run else ''}"
+        path = tried(user_path(user_id), dry_run)
         return self.server.change("DELETE", path, seconds=_SECONDS_FOR_LONG_WORK).one(tenant_shapes.ErasedUser)
 
     def tenant_settings(self) -> tenant_shapes.TenantSettings:
@@ -338,32 +291,23 @@ class RemoteBackend(RemoteEntries):
     def import_archive(self, lines: Iterator[bytes]) -> Imported:
         return self.server.upload("/v1/import", lines).one(Imported)
 
-    def create_key(self, fields: KeyFields) -> shapes.CreatedKey:
+    def create_key(self, fields: KeyFields) -> tenant_shapes.CreatedKey:
         given = fields_given(
             project_id=None if fields.project is None else format_project_id(fields.project),
             expires_at=None if fields.expires_at is None else iso(fields.expires_at),
             user_id=fields.user_id,
         )
         body = {**given, "name": fields.name, "confined": fields.confined, "permissions": fields.permissions}
-        return self.server.create(_KEYS, body).one(shapes.CreatedKey)
+        return self.server.create(_KEYS, body).one(tenant_shapes.CreatedKey)
 
-    def keys(self, page: PageRequest[int]) -> Page[shapes.ApiKey]:
-        return self._page(shapes.ApiKey, _KEYS, page)
+    def keys(self, page: PageRequest[int]) -> Page[tenant_shapes.ApiKey]:
+        return self._page(tenant_shapes.ApiKey, _KEYS, page)
 
     def revoke_key(self, key: KeyId) -> None:
         self.server.change("DELETE", f"{_KEYS}/{format_key_id(key)}")
 
     def usage(self) -> tenant_shapes.Usage:
         return self.server.get("/org/usage").one(tenant_shapes.Usage)
-
-    def reindex(self, everything: bool, progress: Progress | None) -> IndexCounts:
-        _refuse_over_http("reindex")
-
-    def backup(self, target: Path) -> None:
-        _refuse_over_http("backup")
-
-    def health(self) -> HealthReport:
-        _refuse_over_http("doctor")
 
     def schema_version(self) -> int:
         return self.server.get("/readyz").one(_Ready).schema_version
@@ -377,7 +321,7 @@ class RemoteBackend(RemoteEntries):
             kind
         )
 
-    def _default_project(self) -> str:
+    def _default_project_id(self) -> str:
         """The id of the tenant's default project, looked for in all pages."""
         page = self.projects(None, PageRequest(limit=LARGEST_PAGE))
         while True:
@@ -387,13 +331,3 @@ class RemoteBackend(RemoteEntries):
             if page.next_cursor is None:
                 raise ProjectRequired
             page = self.projects(None, PageRequest(limit=LARGEST_PAGE, cursor=page.next_cursor))
-
-
-def _refuse_over_http(command: str) -> NoReturn:
-    raise Forbidden(
-        f"This needs the database itself, and is not possible over HTTP: run `cloister {command}` on the server."
-    )
-
-
-def _entity(entity: EntityId) -> str:
-    return f"/v1/entities/{format_entity_id(entity)}"

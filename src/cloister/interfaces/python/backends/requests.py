@@ -6,7 +6,14 @@ from urllib.parse import quote
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import NotFound
 from cloister.domain.files.commands import FileCommand
-from cloister.domain.identifiers import MemoryId, ProjectId, format_memory_id, format_project_id
+from cloister.domain.identifiers import (
+    EntityId,
+    MemoryId,
+    ProjectId,
+    format_entity_id,
+    format_memory_id,
+    format_project_id,
+)
 from cloister.domain.text import MAX_NAME, checked_name, is_storable
 from cloister.domain.timestamps import iso
 from cloister.interfaces.python.arguments import UNSPECIFIED, ProjectChoice
@@ -47,10 +54,12 @@ def message_body(draft: Draft) -> dict[str, object]:
     )
 
 
-def files_request(session_id: str, command: FileCommand) -> tuple[str, dict[str, object]]:
+def files_request(
+    session_id: str, command: FileCommand, project: ProjectChoice, user_id: str | None
+) -> tuple[str, dict[str, object]]:
     """The path and the body of a command of the memory tool. To view needs less of a key, so it has a path of its own."""
     path = f"{session_path(session_id)}/files"
-    fields: dict[str, object] = dict(command.texts)
+    fields: dict[str, object] = {**command.texts, **project_field(project), **fields_given(user_id=user_id)}
     if command.name == "view":
         return f"{path}/view", fields | fields_given(view_range=command.view_range)
     line = {"insert_line": command.insert_line} if command.name == "insert" else {}
@@ -99,3 +108,12 @@ def header_of(idempotency_key: str | None) -> str | None:
     if idempotency_key is None or checked_name(idempotency_key, "idempotency_key").isascii():
         return idempotency_key
     return quote(idempotency_key)
+
+
+def tried(path: str, dry_run: bool) -> str:
+    """The address of a change, or of its dry run."""
+    return f"{path}?dry_run=true" if dry_run else path
+
+
+def entity_path(entity: EntityId) -> str:
+    return f"/v1/entities/{format_entity_id(entity)}"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from cloister.domain.identifiers import parse_entity_id, parse_message_id, parse_project_id
 from cloister.interfaces.python.arguments import checked_user, page_after, page_request
 from cloister.interfaces.python.backends.interface import Backend
+from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.derived_shapes import Entity, EntityDetail, EntityMention
 from cloister.interfaces.python.pages import Page
 from cloister.services.memories.entity_changes import Correction, EntitySplit, checked_correction, checked_split
@@ -59,12 +60,12 @@ class EntityMethods:
         correction = checked_correction(Correction(name=name, type=type, notes=notes, aliases=aliases))
         return self._backend.update_entity(parse_entity_id(entity_id), correction)
 
-    def delete_entity(self, entity_id: str) -> None:
+    def delete_entity(self, entity_id: str, *, dry_run: bool = False) -> Removed:
         """Delete an entity. The messages that mention it stay; `restore_entity` brings it back within a day.
 
-        A message that mentions it later makes a new entity.
+        A message that mentions it later makes a new entity. Returns its certificate or, with `dry_run`, what would go.
         """
-        self._backend.delete_entity(parse_entity_id(entity_id))
+        return self._backend.delete_entity(parse_entity_id(entity_id), dry_run)
 
     def merge_entity(self, entity_id: str, into: str) -> EntityDetail:
         """Make an entity part of another one of the same project, whose id and name stay. Returns that one.

@@ -22,8 +22,9 @@ class EntryMethods:
     ) -> list[Any]:
         """Run operations on the key-value store of a project, and return one result for each.
 
-        Each has an `op`: `get`, `put`, `delete` (`namespace`, `key`), `search` (`namespace_prefix`), `list_namespaces` or
-        `delete_expired`. Entries belong to one user of one project, or to none; without `project_id` it is the key's project, else
+        Each has an `op`: `get`, `put`, `delete` (`namespace`, `key`), `search` (`namespace_prefix`), `list_namespaces`,
+        `delete_expired`, or `expect`: unless the entry has this `value`, or is missing if that is None, nothing is written, and it
+        is a `Conflict`. Entries belong to one user of one project, or to none; without `project_id` it is the key's project, else
         the default project, with None no project. All writes are one transaction, after the reads.
         """
         batch = read_batch(operations)

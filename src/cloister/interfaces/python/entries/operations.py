@@ -9,9 +9,11 @@ from cloister.domain.entries.namespace import MatchKind
 from cloister.domain.entries.operations import (
     DeleteEntry,
     DeleteExpired,
+    ExpectEntry,
     Operation,
     PutEntry,
     delete_entry,
+    expect_entry,
     get_entry,
     list_namespaces,
     put_entry,
@@ -34,7 +36,8 @@ class EntryBatch:
 
     @property
     def writes(self) -> bool:
-        return any(isinstance(each, PutEntry | DeleteEntry | DeleteExpired) for each in self.parsed)
+        """A condition on what is stored is checked in the transaction of the writes."""
+        return any(isinstance(each, PutEntry | DeleteEntry | DeleteExpired | ExpectEntry) for each in self.parsed)
 
     @property
     def reads(self) -> bool:
@@ -99,6 +102,10 @@ def _put(fields: Fields) -> Operation:
     )
 
 
+def _expect(fields: Fields) -> Operation:
+    return expect_entry(fields["namespace"], fields["key"], fields["value"])
+
+
 def _search(fields: Fields) -> Operation:
     query = fields.get("query")
     if query is not None and not isinstance(query, str):
@@ -160,6 +167,7 @@ _KINDS: Mapping[object, _Kind] = {
     "delete": _Kind(
         read=lambda fields: delete_entry(fields["namespace"], fields["key"]), required=("namespace", "key")
     ),
+    "expect": _Kind(read=_expect, required=("namespace", "key", "value")),
     "search": _Kind(
         read=_search,
         required=("namespace_prefix",),

@@ -46,11 +46,11 @@ WHERE tenant_id = :tenant_id AND part = :part
 INSERT INTO tenant_usage (tenant_id, part, sessions, messages) VALUES (:tenant_id, :part, 0, 0) ON CONFLICT DO NOTHING
 
 -- name: limits
-SELECT message_limit, session_limit, project_limit FROM tenant WHERE tenant_id = :tenant_id
+SELECT message_limit, session_limit, project_limit, file_limit, entry_limit FROM tenant WHERE tenant_id = :tenant_id
 
 -- name: usage
 SELECT
-    t.message_limit, t.session_limit, t.project_limit,
+    t.message_limit, t.session_limit, t.project_limit, t.file_limit, t.entry_limit,
     (SELECT CAST(coalesce(sum(messages), 0) AS BIGINT) FROM tenant_usage WHERE tenant_id = :tenant_id),
     (SELECT CAST(coalesce(sum(sessions), 0) AS BIGINT) FROM tenant_usage WHERE tenant_id = :tenant_id)
 FROM tenant AS t
@@ -60,5 +60,7 @@ WHERE t.tenant_id = :tenant_id
 SELECT count(*) FROM project WHERE tenant_id = :tenant_id AND deleted_at IS NULL
 
 -- name: set_limits
-UPDATE tenant SET message_limit = :messages, session_limit = :sessions, project_limit = :projects
+UPDATE tenant
+SET message_limit = :messages, session_limit = :sessions, project_limit = :projects, file_limit = :files,
+    entry_limit = :entries
 WHERE tenant_id = :tenant_id

@@ -1,7 +1,7 @@
 -- What an export reads: all of a tenant, of one project (:project_id) or of one user (:user_id); and what an import adds to.
 
 -- name: archive_projects
--- Of a user: the projects of the user's sessions.
+-- Of a user: the projects of the user's sessions, files and entries.
 SELECT {project_columns}
 FROM project
 WHERE tenant_id = :tenant_id AND deleted_at IS NULL
@@ -14,6 +14,21 @@ WHERE tenant_id = :tenant_id AND deleted_at IS NULL
             WHERE s.tenant_id = :tenant_id AND s.project_id = project.project_id
                 AND (CAST(:user_id AS TEXT) IS NULL OR s.user_id = :user_id)
                 AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+        )
+        OR EXISTS (
+            SELECT 1 FROM pool AS p
+            JOIN memory_file AS f ON f.tenant_id = p.tenant_id AND f.recalled_pool_id = p.pool_id
+            JOIN session AS s ON s.tenant_id = f.tenant_id AND s.session_id = f.session_id
+            WHERE p.tenant_id = :tenant_id AND p.project_id = project.project_id
+                AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+                AND (CAST(:user_id AS TEXT) IS NULL OR s.user_id = :user_id)
+                AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+        )
+        OR EXISTS (
+            SELECT 1 FROM entry AS e
+            WHERE e.tenant_id = :tenant_id AND e.project_id = project.project_id
+                AND (CAST(:user_id AS TEXT) IS NULL OR e.user_id = :user_id)
+                AND (CAST(:bound_user AS TEXT) IS NULL OR e.user_id = :bound_user)
         )
     )
 ORDER BY project_id
@@ -76,6 +91,47 @@ ORDER BY message_id, position
 SELECT response_id, question_id, reply_id, owns_messages, body FROM session_response
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 ORDER BY response_id
+
+-- name: archive_files
+-- The files and directories of an exported session, with the pool in which they were stored, and the project and the user of that.
+SELECT p.project_id, f.path, f.recalled_pool_id, p.user_id, CAST(CASE WHEN f.content IS NULL THEN 1 ELSE 0 END AS BIGINT), f.updated_at
+FROM memory_file AS f
+JOIN pool AS p ON p.tenant_id = f.tenant_id AND p.pool_id = f.recalled_pool_id
+JOIN session AS s ON s.tenant_id = f.tenant_id AND s.session_id = f.session_id
+WHERE f.tenant_id = :tenant_id AND f.session_id = :session_id
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR p.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+    AND (CAST(:project_id AS BIGINT) IS NULL OR p.project_id = :project_id)
+
+-- columns: archived_entry
+project_id, user_id, namespace, entry_key, value, created_at, updated_at, ttl, expires_at, index_paths, vector_model,
+    CASE WHEN substr(vector_model, 1, length(CAST(:given AS TEXT))) = :given THEN vectors END
+FROM entry
+WHERE tenant_id = :tenant_id AND (expires_at IS NULL OR expires_at > :now)
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
+    AND (CAST(:project_id AS BIGINT) IS NULL OR project_id = :project_id)
+    AND (CAST(:user_id AS TEXT) IS NULL OR user_id = :user_id)
+    AND (
+        project_id IS NULL
+        OR project_id IN (SELECT p.project_id FROM project AS p WHERE p.tenant_id = :tenant_id AND p.deleted_at IS NULL)
+    )
+
+-- name: archive_entries
+-- In the order of their addresses, bytes being compared.
+SELECT {archived_entry}
+ORDER BY coalesce(project_id, 0), coalesce(user_id, ''), namespace, entry_key
+
+-- name: import_entry
+INSERT INTO entry (
+    entry_id, tenant_id, project_id, user_id, namespace, entry_key, created_at, updated_at, ttl, expires_at, index_paths,
+    vector_model, vectors, value
+)
+VALUES (
+    :entry_id, :tenant_id, :project_id, :user_id, :namespace, :entry_key, :created_at, :updated_at, :ttl, :expires_at,
+    :index_paths, :vector_model, :vectors, :value
+)
+ON CONFLICT DO NOTHING
 
 -- columns: archived_session
 (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
@@ -185,6 +241,7 @@ WHERE tenant_id = :tenant_id AND is_default = 1 AND settings = '{}' AND name = :
     AND NOT EXISTS (SELECT 1 FROM pool AS o WHERE o.tenant_id = :tenant_id AND o.project_id = project.project_id)
     AND NOT EXISTS (SELECT 1 FROM session AS s WHERE s.tenant_id = :tenant_id)
     AND NOT EXISTS (SELECT 1 FROM entity AS e WHERE e.tenant_id = :tenant_id AND e.project_id = project.project_id)
+    AND NOT EXISTS (SELECT 1 FROM entry AS e WHERE e.tenant_id = :tenant_id AND e.project_id = project.project_id)
     AND NOT EXISTS (SELECT 1 FROM api_key AS k WHERE k.tenant_id = :tenant_id AND k.project_id = project.project_id)
     AND NOT EXISTS (SELECT 1 FROM session_past AS b WHERE b.tenant_id = :tenant_id AND b.project_id = project.project_id)
 
@@ -213,10 +270,11 @@ RETURNING session_id
 -- name: import_message
 INSERT INTO message (
     message_id, tenant_id, session_id, role, status, author, created_at, generation, indexed_at, vector, terms, episode_id,
-    tokens, metadata, content, recalled_pool_id, categories, is_memory_checked
+    tokens, metadata, content, recalled_pool_id, categories, is_memory_checked, checksum
 ) VALUES (
     :message_id, :tenant_id, :session_id, :role, :status, :author, :created_at, :generation, :indexed_at, :vector, :terms,
-    :episode_id, :tokens, :metadata, :content, :recalled_pool_id, :categories, :is_memory_checked
+    :episode_id, :tokens, :metadata, :content, :recalled_pool_id, :categories,
+    :is_memory_checked, :checksum
 )
 
 -- name: note_import

@@ -155,6 +155,19 @@ WHERE tenant_id = :tenant_id AND project_id = :project_id
     AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '') AND generation = :generation
     AND part_of IS NULL AND deleted_at IS NULL
 
+-- name: stale_entities_in_project
+SELECT {entity_columns} FROM entity
+WHERE tenant_id = :tenant_id AND project_id = :project_id
+    AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '') AND generation <> :generation
+    AND part_of IS NULL AND deleted_at IS NULL
+ORDER BY entity_id DESC
+LIMIT :limit
+
+-- name: stale_entity_count
+SELECT count(*) FROM entity
+WHERE tenant_id = :tenant_id AND project_id = :project_id AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
+    AND generation <> :generation AND part_of IS NULL AND deleted_at IS NULL
+
 -- name: entity_count
 SELECT count(*) FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '')

@@ -57,7 +57,8 @@ ORDER BY namespace
 -- An entry that has expired is replaced as if it had been deleted.
 UPDATE entry
 SET created_at = CASE WHEN expires_at <= :now THEN :now ELSE created_at END, updated_at = :now, ttl = :ttl,
-    expires_at = :expires_at, index_paths = :index_paths, vector_model = :vector_model, vectors = :vectors, value = :value
+    expires_at = :expires_at, index_paths = :index_paths, vector_model = :vector_model, vectors = :vectors, value = :value,
+    checksum = NULL
 WHERE tenant_id = :tenant_id AND coalesce(project_id, 0) = coalesce(CAST(:project_id AS BIGINT), 0)
     AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '') AND namespace = :namespace AND entry_key = :entry_key
 
@@ -94,8 +95,31 @@ DELETE FROM entry WHERE tenant_id = :tenant_id AND expires_at <= :now
 -- name: count_entries
 SELECT count(*) FROM entry WHERE tenant_id = :tenant_id
 
--- name: delete_entries_of_project
-DELETE FROM entry WHERE tenant_id = :tenant_id AND project_id = :project_id
+-- name: count_entries_of_project
+SELECT count(*) FROM entry
+WHERE tenant_id = :tenant_id AND project_id = :project_id AND (expires_at IS NULL OR expires_at > :now)
+
+-- name: entries_with_taken_address
+-- The entries of a project that have the address of an entry of the same user in no project.
+SELECT e.entry_id, e.namespace
+FROM entry AS e
+JOIN entry AS t
+    ON t.tenant_id = e.tenant_id AND coalesce(t.project_id, 0) = 0 AND coalesce(t.user_id, '') = coalesce(e.user_id, '')
+    AND t.namespace = e.namespace AND t.entry_key = e.entry_key
+WHERE e.tenant_id = :tenant_id AND e.project_id = :project_id
+ORDER BY e.entry_id
+
+-- name: entry_in_namespaces
+-- An entry of a project or of none, of any user, in a range of namespaces.
+SELECT entry_id FROM entry
+WHERE tenant_id = :tenant_id AND coalesce(project_id, 0) IN (0, :project_id) AND namespace >= :first AND namespace < :after
+LIMIT 1
+
+-- name: set_entry_namespace
+UPDATE entry SET namespace = :namespace WHERE tenant_id = :tenant_id AND entry_id = :entry_id
+
+-- name: take_entries_out_of_project
+UPDATE entry SET project_id = NULL WHERE tenant_id = :tenant_id AND project_id = :project_id
 
 -- name: delete_entries_of_user
 DELETE FROM entry WHERE tenant_id = :tenant_id AND user_id = :user_id

@@ -46,7 +46,13 @@ SELECT
                 )
             )
     ),
-    (SELECT count(*) FROM entry WHERE tenant_id = :tenant_id AND user_id = :user_id)
+    (SELECT count(*) FROM entry WHERE tenant_id = :tenant_id AND user_id = :user_id),
+    (
+        SELECT count(*)
+        FROM session AS s
+        JOIN memory_file AS f ON f.tenant_id = s.tenant_id AND f.session_id = s.session_id
+        WHERE s.tenant_id = :tenant_id AND s.user_id = :user_id AND f.content IS NOT NULL
+    )
 
 -- name: count_user_episodes
 SELECT count(DISTINCT m.episode_id)
@@ -96,7 +102,8 @@ SELECT
     (SELECT count(*) FROM observation WHERE tenant_id = :tenant_id),
     (SELECT count(*) FROM entity WHERE tenant_id = :tenant_id),
     (SELECT count(*) FROM api_key WHERE tenant_id = :tenant_id AND revoked_at IS NULL),
-    (SELECT count(*) FROM entry WHERE tenant_id = :tenant_id)
+    (SELECT count(*) FROM entry WHERE tenant_id = :tenant_id),
+    (SELECT count(*) FROM memory_file WHERE tenant_id = :tenant_id AND content IS NOT NULL)
 
 -- name: count_tenant_episodes
 SELECT count(DISTINCT m.episode_id)
@@ -156,6 +163,9 @@ DELETE FROM entry WHERE tenant_id = :tenant_id
 -- name: erase_usage
 DELETE FROM tenant_usage WHERE tenant_id = :tenant_id
 
+-- name: erase_sign_ins
+DELETE FROM sign_in WHERE tenant_id = :tenant_id
+
 -- name: erase_api_keys
 DELETE FROM api_key WHERE tenant_id = :tenant_id
 
@@ -177,5 +187,5 @@ DELETE FROM project WHERE tenant_id = :tenant_id
 -- name: erase_tenant
 UPDATE tenant
 SET name = '', secret = NULL, erased_at = :now, message_limit = NULL, session_limit = NULL, project_limit = NULL,
-    retention_days = NULL
+    file_limit = NULL, entry_limit = NULL, retention_days = NULL
 WHERE tenant_id = :tenant_id

@@ -27,7 +27,7 @@ UPDATE session SET claim = NULL, claimed_until = NULL
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND claim = :claim
 
 -- name: unchecked_messages
-SELECT message_id, role, content, author, created_at, recalled_pool_id FROM message
+SELECT message_id, role, content, author, created_at, recalled_pool_id, metadata, categories, checksum FROM message
 WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last
     AND is_memory_checked = 0 AND status = 'completed'
 ORDER BY message_id
@@ -85,7 +85,7 @@ WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last
 
 -- name: unobserved_messages
 -- The messages older than the recent window that no observation covers yet.
-SELECT message_id, role, content, author, created_at, recalled_pool_id FROM message
+SELECT message_id, role, content, author, created_at, recalled_pool_id, metadata, categories, checksum FROM message
 WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last AND status = 'completed'
     AND message_id <= coalesce((
         SELECT min(recent.message_id) - 1 FROM (
@@ -155,6 +155,7 @@ WHERE tenant_id = :tenant_id AND session_id = :session_id AND first_message_id <
 -- name: delete_observations_from
 DELETE FROM observation
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND first_message_id >= :message_id
+RETURNING observation_id
 
 -- name: observe_again
 UPDATE session SET observed_message_id = :message_id - 1

@@ -40,7 +40,6 @@ SELECT m.memory_id, m.created_at, s.external_id, s.user_id, m.categories, m.meta
 FROM session AS s
 CROSS JOIN memory AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
-    AND m.generation = :generation
 
 -- name: filter_entities
 SELECT entity_id, created_at, user_id FROM entity

@@ -8,6 +8,9 @@ INSERT INTO generation (generation_id, fingerprint)
 SELECT coalesce(max(generation_id), 0) + 1, :fingerprint FROM generation WHERE 1 = 1
 ON CONFLICT DO NOTHING
 
+-- name: newest_generation
+SELECT max(generation_id) FROM generation
+
 -- name: unindexed_messages
 -- The session of each, so that a session may be returned several times.
 SELECT tenant_id, message_id >> 21 FROM message WHERE indexed_at IS NULL ORDER BY tenant_id, message_id LIMIT :limit
@@ -94,6 +97,13 @@ WHERE due_at <= :now AND (claimed_until IS NULL OR claimed_until < :now)
 ORDER BY tenant_id, due_at, session_id
 LIMIT 1
 
+-- name: overlong_claim
+SELECT session_id FROM session WHERE due_at IS NOT NULL AND claimed_until > :until LIMIT 1
+
+-- name: cap_claims
+-- A lease that ends later than one that is taken now was taken before the clock was set back.
+UPDATE session SET claimed_until = :until WHERE due_at IS NOT NULL AND claimed_until > :until
+
 -- name: claim_due
 -- Round robin over tenants: of the next tenant after :after with a due session, the session that is due longest. Sessions that
 -- another worker is claiming at the same time are skipped.
@@ -140,6 +150,11 @@ ORDER BY tenant_id
 -- name: tenants_with_expired_entries
 SELECT tenant_id FROM tenant AS t
 WHERE EXISTS (SELECT 1 FROM entry AS e WHERE e.tenant_id = t.tenant_id AND e.expires_at <= :now)
+ORDER BY tenant_id
+
+-- name: tenants_with_expired_receipts
+SELECT tenant_id FROM tenant AS t
+WHERE EXISTS (SELECT 1 FROM receipt AS r WHERE r.tenant_id = t.tenant_id AND r.expires_at <= :now)
 ORDER BY tenant_id
 
 -- name: tenants_with_retention
@@ -201,3 +216,37 @@ WHERE (p.embedded_model_id IS DISTINCT FROM CAST(:model_id AS BIGINT) OR p.embed
 SELECT tenant_id FROM entity_change WHERE changed_at <= :before
 UNION
 SELECT tenant_id FROM entity WHERE deleted_at <= :before
+
+-- name: tenant_ids
+SELECT tenant_id FROM tenant ORDER BY tenant_id
+
+-- name: count_texts
+SELECT
+    (SELECT count(*) FROM message), (SELECT count(*) FROM memory), (SELECT count(*) FROM observation),
+    (SELECT count(*) FROM session_item), (SELECT count(*) FROM memory_file), (SELECT count(*) FROM entry)
+
+-- name: tenants_without_checksums
+SELECT tenant_id FROM message WHERE checksum IS NULL
+UNION
+SELECT tenant_id FROM memory WHERE checksum IS NULL
+UNION
+SELECT tenant_id FROM observation WHERE checksum IS NULL
+UNION
+SELECT tenant_id FROM session_item WHERE checksum IS NULL
+UNION
+SELECT tenant_id FROM memory_file WHERE checksum IS NULL
+UNION
+SELECT tenant_id FROM entry WHERE checksum IS NULL
+
+-- name: insert_process
+INSERT INTO process (process_id, address, secret, started_at) VALUES (:process_id, :address, :secret, :started_at)
+ON CONFLICT DO NOTHING
+
+-- name: processes
+SELECT process_id, address, secret FROM process ORDER BY started_at DESC LIMIT 256
+
+-- name: delete_process
+DELETE FROM process WHERE process_id = :process_id
+
+-- name: delete_processes_of_address
+DELETE FROM process WHERE address = :address

@@ -1,15 +1,15 @@
 -- columns: memory_columns
 m.memory_id, m.session_id, m.content, m.importance, m.created_at, m.valid_from, m.valid_until, m.superseded_by, m.retracted_at,
-m.expires_at, m.pinned, m.source, m.subject, m.categories, m.metadata, s.external_id, s.user_id, s.project_id
+m.expires_at, m.pinned, m.source, m.subject, m.categories, m.metadata, m.checksum, s.external_id, s.user_id, s.project_id
 
 -- name: insert_memory
 -- Returns no row if the session has the same memory already, or the id is taken.
 INSERT INTO memory (
     memory_id, tenant_id, session_id, digest, importance, created_at, generation, vector, terms, content, indexed_at,
-    valid_from, source, subject, categories, metadata
+    valid_from, source, subject, categories, metadata, checksum
 ) VALUES (
     :memory_id, :tenant_id, :session_id, :digest, :importance, :created_at, :generation, :vector, :terms, :content, :indexed_at,
-    :valid_from, :source, :subject, :categories, :metadata
+    :valid_from, :source, :subject, :categories, :metadata, :checksum
 )
 ON CONFLICT DO NOTHING
 RETURNING memory_id
@@ -46,7 +46,7 @@ LIMIT :limit
 -- newest is listed.
 SELECT
     memory_id, session_id, content, importance, created_at, valid_from, valid_until, superseded_by, retracted_at, expires_at,
-    pinned, source, subject, categories, metadata, external_id, user_id, project_id
+    pinned, source, subject, categories, metadata, checksum, external_id, user_id, project_id
 FROM (
     SELECT
         {memory_columns},
@@ -121,11 +121,11 @@ WHERE tenant_id = :tenant_id AND memory_id IN (SELECT value FROM json_each(CAST(
 -- name: change_memory
 UPDATE memory
 SET importance = :importance, expires_at = :expires_at, pinned = :pinned, categories = :categories, metadata = :metadata,
-    source = :source, retracted_at = :retracted_at
+    source = :source, retracted_at = :retracted_at, checksum = NULL
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND memory_id = :memory_id
 
 -- name: set_memory_text
-UPDATE memory SET content = :content, digest = :digest, subject = :subject
+UPDATE memory SET content = :content, digest = :digest, subject = :subject, checksum = NULL
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND memory_id = :memory_id
 
 -- name: insert_memory_revision
@@ -139,6 +139,17 @@ WHERE tenant_id = :tenant_id AND memory_id = :memory_id
     AND (changed_at, revision_id) > (:after_changed_at, :after_revision_id)
 ORDER BY changed_at, revision_id
 LIMIT :limit
+
+-- name: memory_change_times
+-- When people last changed these memories; without those that nobody changed.
+SELECT r.memory_id, max(r.changed_at)
+FROM memory_revision AS r
+JOIN memory AS m ON m.tenant_id = r.tenant_id AND m.memory_id = r.memory_id
+JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+WHERE r.tenant_id = :tenant_id AND r.memory_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+GROUP BY r.memory_id
 
 -- name: last_memory_revision
 -- The last change of a memory that was not undone.
@@ -180,15 +191,31 @@ CROSS JOIN memory AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
     AND m.generation = :generation
 
+-- name: stale_memory_words
+-- The text of a pool's memories that another index generation wrote.
+SELECT m.memory_id, m.created_at, m.content, m.subject
+FROM session AS s
+CROSS JOIN memory AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+    AND m.generation <> :generation
+ORDER BY m.memory_id DESC
+LIMIT :limit
+
+-- name: stale_memories_in_pool
+SELECT count(*)
+FROM session AS s
+CROSS JOIN memory AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+    AND m.generation <> :generation
+
 -- name: memory_validity_rows
 -- Since when and until when the memories of a pool are true.
 SELECT
     m.memory_id, s.user_id, m.digest, m.created_at, m.valid_from, m.valid_until, m.superseded_by, m.retracted_at, m.expires_at,
-    m.pinned
+    m.pinned, m.subject
 FROM session AS s
 CROSS JOIN memory AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
-    AND m.generation = :generation
 
 -- name: pool_memories
 -- By id, for ids that an index returned: only those that are in this pool now.
@@ -200,12 +227,15 @@ WHERE m.memory_id = named.value AND m.tenant_id = :tenant_id
     AND s.session_id = m.session_id AND s.tenant_id = m.tenant_id AND s.pool_id = :pool_id
 
 -- name: pool_memory_page
--- A page of the memories of one pool that are true now, oldest first.
+-- A page of the memories of one pool, oldest first: of those that are true now, or with :past 1 of all.
 SELECT {memory_columns}
 FROM session AS s
 CROSS JOIN memory AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
-    AND m.superseded_by IS NULL AND m.retracted_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > :now)
+    AND (
+        CAST(:past AS BIGINT) = 1
+        OR (m.superseded_by IS NULL AND m.retracted_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > :now))
+    )
     AND (m.created_at, m.memory_id) > (:after_created_at, :after_memory_id)
 ORDER BY m.created_at, m.memory_id
 LIMIT :limit

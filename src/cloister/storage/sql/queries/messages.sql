@@ -1,14 +1,15 @@
 -- columns: message_columns
 message_id, session_id, role, content, author, status, episode_id, is_memory_checked, tokens, metadata, created_at,
-categories, recalled_pool_id
+categories, checksum, recalled_pool_id
 
 -- name: insert_message
 INSERT INTO message (
     message_id, tenant_id, session_id, role, status, author, created_at, generation, indexed_at, vector, terms, episode_id,
-    tokens, metadata, content, recalled_pool_id, categories
+    tokens, metadata, content, recalled_pool_id, categories, checksum
 ) VALUES (
     :message_id, :tenant_id, :session_id, :role, :status, :author, :created_at, :generation, :indexed_at, :vector, :terms,
-    :episode_id, :tokens, :metadata, :content, :recalled_pool_id, :categories
+    :episode_id, :tokens, :metadata, :content, :recalled_pool_id, :categories,
+    :checksum
 )
 
 -- name: messages
@@ -49,7 +50,8 @@ SELECT message_id FROM message WHERE tenant_id = :tenant_id AND recalled_pool_id
 SELECT message_id, content, tokens FROM message WHERE tenant_id = :tenant_id AND recalled_pool_id = :pool_id
 
 -- name: set_message_content
-UPDATE message SET content = :content, tokens = :tokens WHERE tenant_id = :tenant_id AND message_id = :message_id
+UPDATE message SET content = :content, tokens = :tokens, checksum = NULL
+WHERE tenant_id = :tenant_id AND message_id = :message_id
 
 -- name: message_contents
 SELECT content FROM message WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last

@@ -13,6 +13,17 @@ CROSS JOIN LATERAL (
 ) AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
 
+-- name: pool_rows_with_words
+SELECT {indexed_message_columns}, CASE WHEN m.generation = :generation THEN NULL ELSE m.content END
+FROM session AS s
+CROSS JOIN LATERAL (
+    SELECT message_id, role, author, created_at, vector, terms, generation, content FROM message
+    WHERE tenant_id = :tenant_id AND message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151
+        AND status = 'completed' AND (generation <> :generation OR vector IS NULL OR length(vector) > 0)
+    ORDER BY message_id
+) AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
+
 -- name: vectors_of_messages
 SELECT m.message_id, m.vector
 FROM message AS m
@@ -33,7 +44,7 @@ FROM session AS s
 CROSS JOIN LATERAL (
     SELECT
         message_id, session_id, role, content, author, status, episode_id, is_memory_checked, tokens, metadata, created_at,
-        categories
+        categories, checksum
     FROM message
     WHERE tenant_id = :tenant_id AND message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151
         AND role = :role AND status = 'completed' AND (vector IS NULL OR length(vector) > 0)

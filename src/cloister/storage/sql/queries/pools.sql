@@ -1,12 +1,12 @@
 -- columns: pool_message_columns
 m.message_id, m.session_id, m.role, m.content, m.author, m.status, m.episode_id, m.is_memory_checked, m.tokens,
-m.metadata, m.created_at, m.categories, s.external_id, s.user_id
+m.metadata, m.created_at, m.categories, m.checksum, s.external_id, s.user_id
 
 -- columns: indexed_message_columns
 m.message_id, m.role, m.author, m.created_at, m.vector, m.terms
 
 -- name: pool
-SELECT pool_id FROM pool
+SELECT pool_id, generation FROM pool
 WHERE tenant_id = :tenant_id AND coalesce(project_id, 0) = coalesce(CAST(:project_id AS BIGINT), 0)
     AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
 
@@ -25,6 +25,13 @@ WHERE tenant_id = :tenant_id AND pool_id = :pool_id
 -- name: lock_pool
 SELECT pool_id FROM pool WHERE tenant_id = :tenant_id AND pool_id = :pool_id FOR UPDATE
 
+-- name: note_arrival
+UPDATE pool SET generation = 0
+WHERE tenant_id = :tenant_id AND pool_id = :pool_id AND EXISTS (
+    SELECT 1 FROM pool AS old
+    WHERE old.tenant_id = :tenant_id AND old.pool_id = :came_from AND old.generation <> pool.generation
+)
+
 -- name: note_mixed_generations
 UPDATE pool SET generation = 0 WHERE tenant_id = :tenant_id AND pool_id = :pool_id
 
@@ -33,9 +40,9 @@ SELECT version, removed_version FROM pool WHERE tenant_id = :tenant_id AND pool_
 
 -- name: derived_state
 -- Whether a session can recall anything derived, in one query: memories of the pool, entities of the project, observations of the
--- session, and of the user's sessions if a user is given.
+-- session, and of the user's sessions if a user is given; and the version of the pool.
 SELECT
-    memory_version,
+    version, memory_version,
     (
         SELECT entity_version FROM project
         WHERE tenant_id = :tenant_id AND project_id = CAST(:project_id AS BIGINT) AND deleted_at IS NULL
@@ -51,6 +58,10 @@ WHERE tenant_id = :tenant_id AND pool_id = :pool_id
 
 -- name: pool_size
 SELECT CAST(coalesce(sum(message_count), 0) AS BIGINT) FROM session WHERE tenant_id = :tenant_id AND pool_id = :pool_id
+
+-- name: pool_readers
+-- How many sessions recall from a pool, and of how many users; sessions without a user count as one.
+SELECT count(*), count(DISTINCT coalesce(user_id, '')) FROM session WHERE tenant_id = :tenant_id AND pool_id = :pool_id
 
 -- name: pool_members
 SELECT session_id FROM session WHERE tenant_id = :tenant_id AND pool_id = :pool_id
@@ -82,6 +93,29 @@ WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.session_id = :sess
     END
     AND m.message_id <= (CAST(:session_id AS BIGINT) << 21) + 2097151
     AND m.generation = :generation AND m.status = 'completed' AND (m.vector IS NULL OR length(m.vector) > 0)
+ORDER BY m.message_id
+
+-- name: pool_rows_with_words
+-- The rows of a pool whatever their index generation, with the text of those of another.
+SELECT {indexed_message_columns}, CASE WHEN m.generation = :generation THEN NULL ELSE m.content END
+FROM session AS s
+CROSS JOIN message AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id
+    AND m.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151
+    AND m.status = 'completed' AND (m.generation <> :generation OR m.vector IS NULL OR length(m.vector) > 0)
+
+-- name: session_rows_with_words
+-- The same for the messages of one session after an id.
+SELECT {indexed_message_columns}, CASE WHEN m.generation = :generation THEN NULL ELSE m.content END
+FROM session AS s
+CROSS JOIN message AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.session_id = :session_id AND m.tenant_id = s.tenant_id
+    AND m.message_id > CASE
+        WHEN CAST(:after AS BIGINT) >= CAST(:session_id AS BIGINT) << 21 THEN CAST(:after AS BIGINT)
+        ELSE (CAST(:session_id AS BIGINT) << 21) - 1
+    END
+    AND m.message_id <= (CAST(:session_id AS BIGINT) << 21) + 2097151
+    AND m.status = 'completed' AND (m.generation <> :generation OR m.vector IS NULL OR length(m.vector) > 0)
 ORDER BY m.message_id
 
 -- name: vectors_of_messages

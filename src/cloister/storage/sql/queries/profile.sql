@@ -1,13 +1,15 @@
 -- What is true now of a user in one pool, and what a project knows (MEM-16).
 
 -- columns: profile_columns
-m.memory_id, m.content, m.digest, m.subject, m.categories, m.source, m.pinned, m.valid_from, s.external_id, s.user_id
+m.memory_id, m.content, m.digest, m.subject, m.categories, m.source, m.pinned, m.valid_from, m.metadata, m.checksum,
+s.external_id, s.user_id
 
 -- name: profile_memories
 -- The memories of one person in one pool that are true now, the most important first. Of a session without a user only its own. The
 -- best are found by columns at the end of the row, and only of these the contents are read.
 SELECT
-    m.memory_id, m.content, m.digest, m.subject, m.categories, m.source, m.pinned, m.valid_from, best.external_id, best.user_id
+    m.memory_id, m.content, m.digest, m.subject, m.categories, m.source, m.pinned, m.valid_from, m.metadata,
+    m.checksum, best.external_id, best.user_id
 FROM (
     SELECT m.memory_id, s.external_id, s.user_id
     FROM session AS s

@@ -119,6 +119,16 @@ WHERE s.tenant_id = :tenant_id AND s.project_id IS NOT DISTINCT FROM CAST(:proje
         )
     )
 
+-- name: count_old_files
+-- The files that were not changed since then, in all trees of a session.
+SELECT count(*)
+FROM session AS s
+JOIN memory_file AS f ON f.tenant_id = s.tenant_id AND f.session_id = s.session_id
+WHERE s.tenant_id = :tenant_id AND s.project_id IS NOT DISTINCT FROM CAST(:project_id AS BIGINT) AND s.pool_id IS NOT NULL
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+    AND f.content IS NOT NULL AND f.updated_at < :before
+
 -- name: count_old_observations
 -- The observations that cover a message that is too old.
 SELECT count(*)

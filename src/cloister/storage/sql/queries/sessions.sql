@@ -32,6 +32,19 @@ WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL
 ORDER BY updated_at DESC, session_id DESC
 LIMIT :limit
 
+-- name: session_users
+-- The users of the sessions of one project, in order, each with how many sessions and memories there are.
+SELECT
+    user_id, CAST(count(*) AS BIGINT), CAST(sum(memory_count) AS BIGINT), min(created_at), max(updated_at)
+FROM session
+WHERE tenant_id = :tenant_id AND project_id = :project_id AND user_id > :after_user_id
+    AND pool_id IS NOT NULL
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
+GROUP BY user_id
+ORDER BY user_id
+LIMIT :limit
+
 -- name: insert_session
 -- Returns no row if the id or the external id is taken.
 INSERT INTO session (

@@ -13,6 +13,13 @@ UPDATE session SET turn_until = :until
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND turn = :turn
 RETURNING session_id
 
+-- name: cap_turn
+-- A lease that ends later than one that is taken now was taken before the clock was set back.
+UPDATE session SET turn_until = :until
+WHERE tenant_id = :tenant_id AND external_id = :external_id AND turn_until > :until
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
+
 -- name: end_turn
 -- Returns the session's external id, or no row if the turn was lost.
 UPDATE session SET turn = NULL, turn_until = NULL
@@ -30,3 +37,6 @@ SELECT session_id FROM session
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND turn = :turn
     AND (CAST(:confined_to AS BIGINT) IS NULL OR project_id = :confined_to)
     AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
+
+-- name: running_turn
+SELECT turn FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id AND turn IS NOT NULL AND turn_until >= :now

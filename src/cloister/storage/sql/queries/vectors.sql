@@ -6,7 +6,7 @@ v.message_id, v.vector, CAST(length(m.terms) AS BIGINT)
 -- name: claim_pool_embedding
 -- Takes the lease of a pool, unless another process has it; returns how far the pool is embedded.
 UPDATE pool SET embedding_until = :until
-WHERE tenant_id = :tenant_id AND pool_id = :pool_id AND embedding_until < :now
+WHERE tenant_id = :tenant_id AND pool_id = :pool_id AND (embedding_until < :now OR embedding_until > :until + (:until - :now))
 RETURNING version, CAST(CASE WHEN embedded_model_id = :model_id THEN embedded_version ELSE -1 END AS BIGINT)
 
 -- name: release_pool_embedding

@@ -1,14 +1,15 @@
 """The entries of the key-value store. `EntryStore` is the only way to read or change those of one part.
-`TenantEntryStore` deletes across parts."""
+`TenantEntryStore` counts, moves and deletes across parts."""
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import NamedTuple, cast
 
 from cloister.domain.entries.entry import Entry, EntryScope
 from cloister.domain.entries.namespace import Namespace, decoded, encoded, range_of
 from cloister.domain.errors import StorageBusy
-from cloister.domain.identifiers import ProjectId
+from cloister.domain.identifiers import ProjectId, format_project_id
 from cloister.domain.scope import Scope
 from cloister.storage.interface import Row, RowRemoved, Transaction, Value, integers
 
@@ -106,6 +107,28 @@ class EntryStore:
             }
             self._update_or_insert(row, entry.id)
 
+    def add_archived(self, entry: NewEntry, *, created_at: int, updated_at: int, expires_at: int | None) -> bool:
+        """Add an entry of an archive, with its times; False if there is one at its address."""
+        if self.find(entry.namespace, entry.key) is not None:
+            return False
+        self.remove(entry.namespace, entry.key)  # one that has expired
+        added = self._transaction.execute(
+            "import_entry",
+            **self._part,
+            entry_id=entry.id,
+            namespace=encoded(entry.namespace),
+            entry_key=entry.key,
+            created_at=created_at,
+            updated_at=updated_at,
+            ttl=entry.ttl,
+            expires_at=expires_at,
+            index_paths=json.dumps(entry.paths, ensure_ascii=False),
+            vector_model=entry.model,
+            vectors=entry.vectors,
+            value=entry.value,
+        )
+        return added > 0
+
     def remove(self, namespace: Namespace, key: str) -> int:
         return self._transaction.execute("delete_entry", **self._part, namespace=encoded(namespace), entry_key=key)
 
@@ -132,15 +155,42 @@ class EntryStore:
 
 
 class TenantEntryStore:
-    """The entries of all parts of the tenant, to be counted or deleted. Transactions of a narrower reach are refused."""
+    """The entries of all parts of the tenant, to be counted, moved or deleted. Transactions of a narrower reach are refused."""
 
     def __init__(self, transaction: Transaction) -> None:
         if not transaction.reach.is_whole_tenant:
             raise ValueError("entries outside the transaction's reach")
         self._transaction = transaction
 
-    def remove_of_project(self, project: ProjectId) -> int:
-        return self._transaction.execute("delete_entries_of_project", project_id=project)
+    def count_of_project(self, project: ProjectId, now: int) -> int:
+        rows = self._transaction.rows("count_entries_of_project", project_id=project, now=now)
+        return cast(int, rows[0][0])
+
+    def take_out_of_project(self, project: ProjectId, now: int) -> int:
+        """Give all entries of a project to the parts of the same users in no project; returns how many. One whose address is taken
+        there keeps its key and gets a namespace below the id of the project. The tenant has to be locked."""
+        if not self.count_of_project(project, now):
+            return 0
+        self.remove_expired(now)
+        rows = self._transaction.rows("entries_with_taken_address", project_id=project)
+        label = self._free_label(project) if rows else ""
+        self._transaction.execute_each(
+            "set_entry_namespace",
+            [
+                {"entry_id": number, "namespace": encoded((label, *decoded(namespace)))}
+                for number, namespace in cast(list[tuple[int, bytes]], rows)
+            ],
+        )
+        return self._transaction.execute("take_entries_out_of_project", project_id=project)
+
+    def _free_label(self, project: ProjectId) -> str:
+        """A label that no namespace of the project, or of no project, begins with."""
+        name = format_project_id(project)
+        for label in (name if number == 1 else f"{name}-{number}" for number in count(1)):
+            first, after = range_of((label,))
+            if not self._transaction.rows("entry_in_namespaces", project_id=project, first=first, after=after):
+                return label
+        raise AssertionError("unreachable")
 
     def remove_of_user(self, user: str) -> int:
         return self._transaction.execute("delete_entries_of_user", user_id=user)

@@ -5,6 +5,7 @@ from typing import cast
 
 from cloister.domain.files.tree import Change, Moved, Path, Stored, from_stored, stored_path
 from cloister.domain.identifiers import PoolId, SessionId
+from cloister.domain.prompts.recalled_text import QUOTATION_STAYED, own_words
 from cloister.storage.interface import Transaction
 
 
@@ -41,18 +42,49 @@ class FileStore:
             else:
                 self._transaction.execute("delete_file", **named)
 
+    def move_to(self, target: "FileStore", directory: str) -> None:
+        """Move the whole tree of a session to another pool, into a new directory if one is named."""
+        self._transaction.execute(
+            "move_tree",
+            session_id=self._session,
+            pool_id=self._pool,
+            target_id=target._pool,
+            directory=f"{directory}/" if directory else "",
+        )
+
+    def remove_quotations(self) -> None:
+        """Take recalled text out of the files that quote it, as it is taken out of replies (ISO-12)."""
+        for path, size in self.sizes().items():
+            text = self.text(path) if size else ""
+            own = own_words(text)
+            if own != text:
+                kept = own or QUOTATION_STAYED
+                self._transaction.execute(
+                    "set_file_content",
+                    session_id=self._session,
+                    pool_id=self._pool,
+                    path=stored_path(path),
+                    size=len(kept.encode()),
+                    content=kept,
+                )
+
 
 def remove_files(transaction: Transaction, session: SessionId) -> int:
-    """Remove all files of a session, in whichever pool they were stored."""
-    return transaction.execute("delete_files_of_session", session_id=session)
+    """Remove all files of a session, in whichever pool they were stored; returns how many. Directories are not counted."""
+    files = count_files_of_session(transaction, session)
+    transaction.execute("delete_files_of_session", session_id=session)
+    return files
+
+
+def count_files_of_session(transaction: Transaction, session: SessionId) -> int:
+    return cast(int, transaction.rows("count_files_of_session", session_id=session)[0][0])
+
+
+def count_files(transaction: Transaction) -> int:
+    """How many files the tenant has, for its quota. Directories are not counted."""
+    return cast(int, transaction.rows("count_files")[0][0])
 
 
 def remove_old_files(transaction: Transaction, session: SessionId, before: int) -> int:
     """Remove the files of a session that were not changed since then; directories stay."""
     return transaction.execute("delete_old_files", session_id=session, before=before)
-
-
-def remove_files_of_pool(transaction: Transaction, pool: PoolId) -> None:
-    """Remove the files that were stored in this pool, in all sessions, because the pool's project changed its visibility: a model
-    may have put text of other users into them."""
-    transaction.execute("delete_files_of_pool", pool_id=pool)

@@ -1,0 +1,32 @@
+/** The options of the middleware. */
+
+import type { Cloister } from "../client.js";
+import type { ContextRequest, Message, NewSession } from "../generated/schemas.js";
+
+export interface WithCloisterOptions {
+  /** The client, narrowed to the user it speaks for. */
+  client: Cloister;
+  /** The `external_id` of the session. A session that does not exist is created, except in the mode `recall`. */
+  session: string;
+  /** `both` (default), `recall` without recording, or `record` without recalling. */
+  mode?: "both" | "recall" | "record" | undefined;
+  /** Fields of the session, if it has to be created. Without `project_id`: the project of the client, else of the key. */
+  newSession?: Omit<NewSession, "external_id"> | undefined;
+  /** What to recall, and how much. */
+  context?: Omit<ContextRequest, "session_id" | "query"> | undefined;
+  /** Called if memory fails; the model then answers without it. Without this, the call fails. */
+  onError?: ((error: unknown, during: "recall" | "record") => void) | undefined;
+  /** Called at the end of each turn that was recorded, or would have been. */
+  onRecord?: ((outcome: RecordOutcome) => void) | undefined;
+}
+
+export interface RecordOutcome {
+  /** The recorded messages: the user's and the reply, or one of them if the other has no text. */
+  messages: Message[];
+  /**
+   * `session_moved`: the reply was not recorded, because text was recalled for it in another project than the one that
+   * the session is in now. `session_not_found`: nothing was recorded, because the session was deleted during the turn, or
+   * moved out of reach.
+   */
+  leftOut?: "session_moved" | "session_not_found";
+}

@@ -1,0 +1,13 @@
+"""The checksum of a row: what is read is what was stored, or it is known to be damaged."""
+
+from zlib import crc32
+
+
+def text_checksum(*parts: int | str | None) -> int:
+    """The CRC-32 of a row's id and texts. Joined as text, because this runs for every message that is stored or read."""
+    return crc32("\0".join(map(str, parts)).encode("utf-8", "surrogatepass"))
+
+
+def bytes_checksum(*parts: int | bytes | None) -> int:
+    """The same of texts that are given as their UTF-8 bytes, which may be no text any more."""
+    return crc32(b"\0".join(part if isinstance(part, bytes) else str(part).encode() for part in parts))

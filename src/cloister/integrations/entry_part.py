@@ -1,0 +1,73 @@
+"""One part of the key-value store, for adapters of asynchronous frameworks: of one project, and of one user or none."""
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from cloister.interfaces.python.library import Cloister
+
+MOST_AT_ONCE = 900
+"""Operations of one batch, with room for those that go with them."""
+_PAGE = 30
+Namespace = tuple[str, ...]
+Operation = dict[str, Any]
+Found = dict[str, Any]
+"""An entry as it was read, with its `key` and `value`."""
+
+
+class EntryPart:
+    """Runs batches of operations on threads, so that an event loop is not blocked."""
+
+    def __init__(self, cloister: Cloister, *, project_id: str | None, user_id: str | None) -> None:
+        self._cloister = cloister
+        self._scope: dict[str, Any] = {"project_id": project_id, "user_id": user_id}
+
+    async def run(self, *operations: Operation) -> list[Any]:
+        """One result for each operation: all writes, or `Conflict` and none if an entry is not as expected."""
+        return await asyncio.to_thread(self._cloister.run_entry_operations, operations, **self._scope)
+
+    async def get_all(self, namespace: Namespace, keys: Sequence[str]) -> list[Found | None]:
+        """The entries with these keys, in order; more than fit into one answer are read one after another."""
+        found: list[Found | None] = []
+        for start in range(0, len(keys), _PAGE):
+            found += await self.run(*(get(namespace, key) for key in keys[start : start + _PAGE]))
+        return found
+
+    async def list_all(self, namespace: Namespace) -> list[Found]:
+        """All entries of a namespace, last changed first."""
+        found: dict[str, Found] = {}
+        offset = 0
+        while True:
+            search: Operation = {"op": "search", "namespace_prefix": namespace, "limit": _PAGE, "offset": offset}
+            (page,) = await self.run(search)
+            found.update((each["key"], each) for each in page)
+            if len(page) < _PAGE:
+                return list(found.values())
+            offset += _PAGE
+
+    async def run_in_batches(self, operations: Sequence[Operation], *conditions: Operation) -> None:
+        """Run more operations than one batch may have, each batch under these conditions."""
+        for start in range(0, len(operations), MOST_AT_ONCE):
+            await self.run(*conditions, *operations[start : start + MOST_AT_ONCE])
+
+
+def get(namespace: Namespace, key: str) -> Operation:
+    return {"op": "get", "namespace": namespace, "key": key}
+
+
+def put(namespace: Namespace, key: str, value: Mapping[str, Any]) -> Operation:
+    """Store a value that no search by meaning finds."""
+    return {"op": "put", "namespace": namespace, "key": key, "value": value, "index": False}
+
+
+def delete(namespace: Namespace, key: str) -> Operation:
+    return {"op": "delete", "namespace": namespace, "key": key}
+
+
+def expect(namespace: Namespace, key: str, found: Found | None) -> Operation:
+    """The entry must still be as it was read, or be missing."""
+    return {"op": "expect", "namespace": namespace, "key": key, "value": None if found is None else found["value"]}
+
+
+def deletions(namespace: Namespace, keys: Iterable[str]) -> list[Operation]:
+    return [delete(namespace, key) for key in keys]

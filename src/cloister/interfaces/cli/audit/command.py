@@ -1,0 +1,66 @@
+"""`cloister audit`: checks the isolation of an installation from outside, and prints who saw what."""
+
+import typer
+from rich.table import Table
+
+from cloister.interfaces.audit.report import Audit, AuditCell
+from cloister.interfaces.cli.options import with_library
+from cloister.interfaces.cli.terminal import answer, counted, progress_bar, table
+from cloister.interfaces.python.library import Cloister
+from cloister.interfaces.python.shapes import as_json
+
+
+@with_library
+def audit(memory: Cloister, json: bool) -> None:
+    """Check that nothing is shown where it must not be, and exit with code 1 if anything is.
+
+    Makes throw-away tenants, projects, users, sessions and keys with markers, asks for the markers through every interface, and
+    removes everything again. At a server it needs an admin key, and stays within the key's tenant.
+    """
+    with progress_bar("asking", shown=not json) as bar:
+        task = bar.add_task("", total=None)
+        found = memory.audit(progress=lambda done, of: bar.update(task, completed=done, total=of))
+    answer(as_json(found), json, _matrix(found), "", *_legend(found), *_sentences(found))
+    if found.crossings:
+        raise typer.Exit(1)
+
+
+def _matrix(found: Audit) -> Table:
+    """A row for each reader and a numbered column for each target; a cell is in how many answers the reader saw the target."""
+    targets = _targets(found)
+    readers = list(dict.fromkeys(cell.reader for cell in found.matrix))
+    cells = {(cell.reader, cell.target): cell for cell in found.matrix}
+    numbers = [str(number) for number in range(1, len(targets) + 1)]
+    rows = [[reader, *(_shown(cells[reader, target]) for target in targets)] for reader in readers]
+    return table(["reader", *numbers], rows, numbers=numbers)
+
+
+def _shown(cell: AuditCell) -> str:
+    if cell.crossings:
+        return f"{cell.seen} !"
+    return str(cell.seen) if cell.allowed else "-"
+
+
+def _legend(found: Audit) -> list[str]:
+    named = "; ".join(f"{number}: {target}" for number, target in enumerate(_targets(found), 1))
+    return [f"Targets: {named}.", "A number: in so many answers; -: must not be seen, and was not; !: a crossing.", ""]
+
+
+def _targets(found: Audit) -> list[str]:
+    return list(dict.fromkeys(cell.target for cell in found.matrix))
+
+
+def _sentences(found: Audit) -> list[str]:
+    doors = ", ".join(f"{door.door} {door.reads:,}" for door in found.doors)
+    lines = [f"{counted(found.reads, 'read')}: {doors}.", f"{counted(found.crossings, 'crossing')}."]
+    lines += [
+        f"CROSSING: {crossing.reader} saw {crossing.target}, through {crossing.door}: {crossing.read}."
+        for crossing in found.found
+    ]
+    if found.blind:
+        shown = "; ".join(found.not_seen)
+        lines.append(f"{counted(found.blind, 'read')} did not show their own marker, and prove nothing: {shown}.")
+    if found.tenants == 1:
+        lines.append("Tenant to tenant was not asked: that needs the data itself, or the operator's key.")
+    lines += [f"Not asked: {skipped.door}. {skipped.reason}" for skipped in found.not_asked]
+    return lines + [f"Could not be removed: {what}" for what in found.left]

@@ -1,0 +1,36 @@
+"""The methods of `Cloister` for receipts and explanations."""
+
+from cloister.domain.identifiers import parse_message_id, parse_receipt_id
+from cloister.interfaces.python.backends.interface import Backend
+from cloister.interfaces.python.receipts.arguments import checked_form
+from cloister.interfaces.python.receipts.shapes import Explanation, Receipt
+
+
+class ReceiptMethods:
+    """The part of `Cloister` that shows what was given, and why (PRF-1, PRF-2)."""
+
+    _backend: Backend
+
+    def receipt(self, receipt_id: str) -> Receipt:
+        """Return the receipt of a reply, a context or a search: what was given, by which rule, and how much was left out and why.
+
+        The receipt of the reply `msg_…` is `rcpt_…` with the same digits. What was forgotten since, or is in another project, is
+        only counted.
+        """
+        return self._backend.receipt(parse_receipt_id(receipt_id))
+
+    def explain(
+        self,
+        message_id: str,
+        *,
+        session_id: str | None = None,
+        query: str | None = None,
+        receipt_id: str | None = None,
+    ) -> Explanation:
+        """Explain why a message is recalled, or not: in the session `session_id` for `query`, or by the receipt `receipt_id`.
+
+        By a receipt, it is said too what the same question would recall now, if that is different.
+        """
+        named = checked_form(session_id, query, receipt_id)
+        message = parse_message_id(message_id)
+        return self._backend.explain(parse_receipt_id(named) if isinstance(named, str) else named, message)

@@ -1,0 +1,306 @@
+"""The shapes of receipts (PRF-1) and explanations (PRF-2)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cloister.domain import identifiers as ids
+from cloister.domain.identifiers import (
+    ReceiptId,
+    format_key_id,
+    format_message_id,
+    format_project_id,
+    format_receipt_id,
+)
+from cloister.domain.receipts import receipt as domain
+from cloister.domain.timestamps import iso
+from cloister.services.receipts.explain import Change as DomainChange
+from cloister.services.receipts.explain import Explanation as DomainExplanation
+from cloister.services.receipts.reading import ShownItem, ShownReceipt
+
+MadeReceipt = tuple[domain.Receipt, ReceiptId | None]
+"""A receipt, and its id if it was stored."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReceiptItem:
+    """Something that was given, and the `rule` that let it in: `match`, `recent`, `pinned`, `note` or `profile`. What was searched
+    for has a `score`, a `relevance` and a `strength`, as in a context."""
+
+    kind: str
+    id: str
+    rule: str
+    score: float | None
+    relevance: float | None
+    strength: str | None
+    is_excerpt: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoredReceiptItem(ReceiptItem):
+    """The same with its words as they are now, and its session."""
+
+    content: str
+    session_id: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReceiptPool:
+    """The pool that was recalled from: the project, None for none, and the number of the pool's version then; in a stored receipt
+    also now."""
+
+    project_id: str | None
+    version: int
+    version_now: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InlineReceipt:
+    """What an answer was made of: the items without their words, which are in the answer, and how many candidates were `left_out`,
+    as beyond the `limit`, `weak`, `duplicate`, beyond the `budget`, or a `quotation` only. Receipts are equal if they say the same,
+    whenever and with whichever key it was asked."""
+
+    kind: str
+    created_at: str = field(compare=False)
+    pool: ReceiptPool
+    key_id: str | None = field(compare=False)
+    min_relevance: float
+    items: tuple[ReceiptItem, ...]
+    left_out: Mapping[str, int]
+    tokens: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SentPart:
+    """A message to the model: `kind` is `system_prompt`, `conversation`, `tool_result` or `question`."""
+
+    role: str
+    kind: str
+    characters: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SentPrompt:
+    """What was sent to the model, without its words. `prompt` is `default` or `project`; of the project's own prompt there is the
+    SHA-256. Without `placeholders`, nothing that is remembered was given. `conversation_ids` are the messages of the session that
+    were sent, as far as they exist; `more_parts` are not listed."""
+
+    prompt: str
+    template_sha256: str | None
+    placeholders: tuple[str, ...]
+    parts: tuple[SentPart, ...]
+    more_parts: int
+    conversation_ids: tuple[str, ...]
+    tools: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReplyFacts:
+    """How a reply was made. Times are milliseconds from its beginning."""
+
+    model: str
+    status: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    recall_ms: float
+    first_token_ms: float | None
+    total_ms: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Receipt:
+    """A stored receipt, as its reader may see it now. `kind` is `reply`, `context` or `search`. Items that are no longer in the
+    pool they were recalled from, and all items after the session has left it, are only counted in `hidden`, and `summary` says so
+    in words; `pool` is then null."""
+
+    id: str
+    kind: str
+    session_id: str | None
+    message_id: str | None
+    question_id: str | None
+    query: str | None
+    created_at: str
+    pool: ReceiptPool | None
+    key_id: str | None
+    min_relevance: float
+    given: int
+    items: tuple[StoredReceiptItem, ...]
+    hidden: Mapping[str, int]
+    summary: tuple[str, ...]
+    left_out: Mapping[str, int]
+    tokens: int
+    sent: SentPrompt | None
+    reply: ReplyFacts | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReceiptChange:
+    """What is different since a receipt was made: the version of the pool then and now, whether the message would be recalled now,
+    with which rank and for which reason; the messages that would be recalled now and were not (`entered`), those that were and
+    would not be (`dropped`), and how many items are no longer there (`hidden`)."""
+
+    version_then: int
+    version_now: int
+    recalled: bool
+    rank: int | None
+    relevance: float | None
+    reason: str
+    entered: tuple[str, ...]
+    dropped: tuple[str, ...]
+    hidden: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Explanation:
+    """Why a message was, or was not, recalled. `reason` is `recalled`, `limit`, `weak`, `duplicate`, `budget`, `quotation` or
+    `not_indexed`, and `detail` says more. `rank` is its position, from 1, among the candidates, and `parts` are those of its score;
+    both are null or empty where it is no candidate. `changed` is null unless a receipt was named and its pool has changed."""
+
+    message_id: str
+    recalled: bool
+    rank: int | None
+    relevance: float | None
+    parts: Mapping[str, float]
+    reason: str
+    detail: str
+    changed: ReceiptChange | None
+
+
+def inline_receipt_shape(receipt: domain.Receipt) -> InlineReceipt:
+    terms = receipt.terms
+    return InlineReceipt(
+        kind=receipt.kind,
+        created_at=iso(receipt.created_at),
+        pool=_pool(receipt, None),
+        key_id=_key(receipt),
+        min_relevance=terms.floor,
+        items=tuple(
+            ReceiptItem(
+                kind=item.kind,
+                id=_FORMATS[item.kind](item.id),
+                rule=item.rule,
+                score=item.score,
+                relevance=item.relevance,
+                strength=item.strength,
+                is_excerpt=item.is_excerpt,
+            )
+            for item in receipt.items
+        ),
+        left_out=receipt.left_out,
+        tokens=receipt.tokens,
+    )
+
+
+def receipt_shape(shown: ShownReceipt) -> Receipt:
+    receipt, stored = shown.receipt, shown.stored
+    sent, answered = receipt.sent, receipt.answered
+    question = receipt.terms.question_id
+    return Receipt(
+        id=format_receipt_id(stored.id),
+        kind=receipt.kind,
+        session_id=stored.session_name,
+        message_id=None if stored.reply is None else format_message_id(stored.reply),
+        question_id=None if question is None else format_message_id(question),
+        query=receipt.terms.question,
+        created_at=iso(receipt.created_at),
+        pool=None if shown.version is None else _pool(receipt, shown.version),
+        key_id=_key(receipt),
+        min_relevance=receipt.terms.floor,
+        given=len(receipt.items),
+        items=tuple(map(_stored_item, shown.items)),
+        hidden=shown.hidden,
+        summary=shown.summary,
+        left_out=receipt.left_out,
+        tokens=receipt.tokens,
+        sent=None if sent is None else _sent(sent, shown),
+        reply=None
+        if answered is None
+        else ReplyFacts(
+            model=answered.model,
+            status=answered.status,
+            prompt_tokens=answered.prompt_tokens,
+            completion_tokens=answered.completion_tokens,
+            recall_ms=answered.recall_ms,
+            first_token_ms=answered.first_token_ms,
+            total_ms=answered.total_ms,
+        ),
+    )
+
+
+def explanation_shape(explained: DomainExplanation) -> Explanation:
+    return Explanation(
+        message_id=format_message_id(explained.message),
+        recalled=explained.recalled,
+        rank=explained.rank,
+        relevance=explained.relevance,
+        parts=explained.parts,
+        reason=explained.reason,
+        detail=explained.detail,
+        changed=None if explained.changed is None else _change(explained.changed),
+    )
+
+
+def receipt_fields(made: MadeReceipt) -> dict[str, Any]:
+    """The fields of an answer that has a receipt: the receipt, and its id if it was stored."""
+    receipt, id = made
+    return {"receipt": inline_receipt_shape(receipt), "receipt_id": None if id is None else format_receipt_id(id)}
+
+
+def _change(change: DomainChange) -> ReceiptChange:
+    now = change.now
+    return ReceiptChange(
+        version_then=change.version_then,
+        version_now=change.version_now,
+        recalled=now.recalled,
+        rank=now.rank,
+        relevance=now.relevance,
+        reason=now.reason,
+        entered=tuple(map(format_message_id, change.entered)),
+        dropped=tuple(map(format_message_id, change.dropped)),
+        hidden=change.hidden,
+    )
+
+
+def _stored_item(shown: ShownItem) -> StoredReceiptItem:
+    item = shown.item
+    return StoredReceiptItem(
+        kind=item.kind,
+        id=_FORMATS[item.kind](item.id),
+        rule=item.rule,
+        score=item.score,
+        relevance=item.relevance,
+        strength=item.strength,
+        is_excerpt=item.is_excerpt,
+        content=shown.content,
+        session_id=shown.session,
+    )
+
+
+def _sent(sent: domain.Sent, shown: ShownReceipt) -> SentPrompt:
+    return SentPrompt(
+        prompt=sent.prompt,
+        template_sha256=sent.template,
+        placeholders=sent.placeholders,
+        parts=tuple(SentPart(role=part.role, kind=part.kind, characters=part.characters) for part in sent.parts),
+        more_parts=sent.more,
+        conversation_ids=tuple(map(format_message_id, shown.conversation)),
+        tools=sent.tools,
+    )
+
+
+def _pool(receipt: domain.Receipt, now: int | None) -> ReceiptPool:
+    project = receipt.terms.project
+    name = None if project is None else format_project_id(project)
+    return ReceiptPool(project_id=name, version=receipt.terms.version, version_now=now)
+
+
+def _key(receipt: domain.Receipt) -> str | None:
+    return None if receipt.key is None else format_key_id(receipt.key)
+
+
+_FORMATS: Mapping[str, Any] = {
+    "message": ids.format_message_id,
+    "memory": ids.format_memory_id,
+    "entity": ids.format_entity_id,
+    "observation": ids.format_observation_id,
+}

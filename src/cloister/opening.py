@@ -1,0 +1,90 @@
+"""Open the parts that the settings name: database, index, embedder, models and tracer. What is not named is not imported."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cloister.domain.tracing.interface import NO_TRACING, Tracer
+from cloister.index.exact.index import ExactIndex
+from cloister.index.interface import Index
+from cloister.models.interface import AdditionalEmbedder, ChatModel, Embedder, Extractor
+from cloister.models.recall_only import RecallOnly
+from cloister.models.rules.extractor import Rules
+from cloister.settings import EmbedderSettings, Settings, TracingSettings
+from cloister.storage.interface import Database
+from cloister.storage.sqlite.database import open_sqlite
+
+if TYPE_CHECKING:
+    from cloister.models.openai.endpoint import Endpoint
+
+LOCAL_NAME = "local"
+
+
+def open_database(settings: Settings) -> Database:
+    if settings.postgres:
+        from cloister.storage.postgres.database import open_postgres
+
+        return open_postgres(settings.data)
+    return open_sqlite(Path(settings.data).expanduser())
+
+
+def open_index(settings: Settings, embedder: Embedder) -> Index:
+    if settings.index == "qdrant":
+        from cloister.index.qdrant.index import open_qdrant
+
+        return open_qdrant(settings.qdrant_url, settings.qdrant_key, embedder)
+    return ExactIndex(embedder.embed_query, embedder.dimension, settings.pool_cache_megabytes * 1_000_000)
+
+
+def open_additional_embedder(settings: EmbedderSettings) -> AdditionalEmbedder | None:
+    """None for the table alone. Whether an endpoint can be reached is found out at the first request, not here."""
+    if settings.kind == "openai":
+        from cloister.models.openai.embeddings import OpenAiEmbedder
+        from cloister.models.openai.endpoint import Endpoint, SettingNames
+
+        names = SettingNames(url="CLOISTER_EMBEDDER_URL", key="CLOISTER_EMBEDDER_KEY", model="CLOISTER_EMBEDDER_MODEL")
+        return OpenAiEmbedder(
+            Endpoint(url=settings.url, model=settings.model, key=settings.key, settings=names),
+            prefix=settings.prefix,
+            query_prefix=settings.query_prefix,
+        )
+    if settings.kind == "onnx":
+        from cloister.models.onnx.directory import read_directory
+        from cloister.models.onnx.embedder import OnnxEmbedder, require_onnxruntime
+
+        require_onnxruntime()
+        directory = read_directory(Path(settings.path).expanduser())
+        return OnnxEmbedder(directory, prefix=settings.prefix, query_prefix=settings.query_prefix)
+    return None
+
+
+def open_tracer(settings: TracingSettings) -> Tracer:
+    """Without tracing, nothing of OpenTelemetry is imported."""
+    if not settings.on:
+        return NO_TRACING
+    from cloister.telemetry.provider import open_tracer as _open_telemetry
+
+    return _open_telemetry(content=settings.content, exporter=settings.exporter)
+
+
+def open_chat_model(settings: Settings, tracer: Tracer) -> ChatModel:
+    """Without a model, replies quote what was recalled."""
+    if settings.model_url is None:
+        return RecallOnly()
+    from cloister.models.openai.chat import OpenAiChatModel
+
+    return OpenAiChatModel(_endpoint(settings, settings.model_url, tracer))
+
+
+def open_extractor(settings: Settings, tracer: Tracer) -> Extractor:
+    """Without a model, rules. Whether a model can be reached is found out at its first request, not here."""
+    if settings.model_url is None:
+        return Rules()
+    from cloister.models.openai.extractor import OpenAiExtractor
+
+    return OpenAiExtractor(_endpoint(settings, settings.model_url, tracer))
+
+
+def _endpoint(settings: Settings, url: str, tracer: Tracer) -> "Endpoint":
+    from cloister.models.openai.endpoint import Endpoint
+
+    return Endpoint(url=url, model=settings.model_name, key=settings.model_key, tracer=tracer)

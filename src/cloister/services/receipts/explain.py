@@ -1,0 +1,211 @@
+"""Explain why a message was, or was not, recalled: for a question now, or for a receipt, with what has changed since (PRF-2).
+
+The message has to be in the pool that the session recalls from: any other id is not found, whether it exists or not.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from cloister.domain.conversation import Session
+from cloister.domain.errors import Conflict, NotFound
+from cloister.domain.identifiers import MessageId, ReceiptId, format_message_id
+from cloister.domain.recall.question import asked_part
+from cloister.domain.receipts.receipt import StoredReceipt
+from cloister.domain.scope import Reach, Scope
+from cloister.domain.text import checked_content
+from cloister.domain.timestamps import Clock
+from cloister.services.recall.build_context import ContextBuilder, ContextRequest
+from cloister.services.recall.recall import Recall
+from cloister.services.recall.search import MESSAGES_AN_EPISODE, first_of_episodes
+from cloister.services.recall.selection import Pick, Question, RecallTrace
+from cloister.services.recall.snapshot import read_snapshot
+from cloister.services.receipts.reading import Receipts, find_receipt, scope_of, session_of_receipt
+from cloister.services.receipts.verdict import ExplainedReason, Recollection, Verdict, judge, score_parts
+from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.messages import MessageStore
+from cloister.storage.stores.pools import PoolMessage, PoolStore, StoredPool
+from cloister.storage.stores.sessions import SessionStore
+from cloister.storage.stores.tenants import ProjectStore
+
+_HISTORY = "{RELEVANT.HISTORY}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Change:
+    """What is different now from when a receipt was made. `now` is what the same question recalls now."""
+
+    version_then: int
+    version_now: int
+    now: Verdict
+    entered: tuple[MessageId, ...]
+    dropped: tuple[MessageId, ...]
+    hidden: Mapping[str, int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Explanation:
+    """Why a message was, or was not, recalled. `parts` are those of its score now."""
+
+    message: MessageId
+    recalled: bool
+    rank: int | None
+    relevance: float | None
+    parts: Mapping[str, float]
+    reason: ExplainedReason
+    detail: str
+    changed: Change | None = None
+
+
+class Explain:
+    """Each call reads one snapshot, and stores nothing."""
+
+    def __init__(
+        self,
+        database: Database,
+        contexts: ContextBuilder,
+        recall: Recall,
+        receipts: Receipts,
+        generation: int,
+        clock: Clock,
+    ) -> None:
+        self._database = database
+        self._contexts = contexts
+        self._recall = recall
+        self._receipts = receipts
+        self._generation = generation
+        self._clock = clock
+
+    def question(self, reach: Reach, session: str, question: str, message: MessageId) -> Explanation:
+        """Why a message is, or is not, in the context of a session for this question."""
+        checked_content(question, "query")
+        request = ContextRequest(question=question)
+        vector = self._contexts.query_vector(reach, session, question)
+
+        def work(transaction: Transaction) -> Explanation:
+            found = SessionStore(transaction).get(session)
+            rows = self._rows(transaction, _scope(transaction, found), message)
+            said, trace = _message(rows, message), RecallTrace()
+            context = self._contexts.build_within(transaction, found, request, {}, vector, trace)
+            return _explained(message, judge(Recollection.of(context, trace), said, rows), trace)
+
+        return read_snapshot(self._database, reach, work)
+
+    def receipt(self, reach: Reach, receipt: ReceiptId, message: MessageId) -> Explanation:
+        """Why a message was, or was not, given, by a receipt; and what is different now. Where the receipt does not say why,
+        because it only counts what was left out, the same question is asked again."""
+        return read_snapshot(self._database, reach, partial(self._of_receipt, receipt, message))
+
+    def _of_receipt(self, receipt: ReceiptId, message: MessageId, transaction: Transaction) -> Explanation:
+        stored = find_receipt(transaction, receipt, self._clock())
+        shown, scope = self._receipts.shown(transaction, stored), scope_of(transaction, stored)
+        if scope is None or shown.version is None:
+            raise NotFound("message", format_message_id(message))
+        rows = self._rows(transaction, scope, message)
+        said = _message(rows, message)
+        if stored.receipt.terms.is_filtered:
+            raise Conflict(
+                "The request of this receipt had a filter, which is not stored: ask with session_id and query instead."
+            )
+        recalled = self._again(transaction, stored, scope)
+        now = judge(recalled, said, rows)
+        given = {MessageId(item.item.id) for item in shown.items if item.item.kind == "message"}
+        recalls = {item.message.id for item in recalled.history} if _gives_history(stored) else set[MessageId]()
+        change = Change(
+            version_then=stored.receipt.terms.version,
+            version_now=shown.version,
+            now=now,
+            entered=tuple(sorted(recalls - given)),
+            dropped=tuple(sorted(given - recalls)),
+            hidden=shown.hidden,
+        )
+        then = _then(stored, said, now)
+        is_same = then.reason == now.reason or not _gives_history(stored)
+        unchanged = is_same and not change.entered and not change.dropped and not any(shown.hidden.values())
+        return _explained(message, then, recalled.trace, None if unchanged else change)
+
+    def _again(self, transaction: Transaction, stored: StoredReceipt, scope: Scope) -> Recollection:
+        """Recall again, with the question and the limits of a receipt."""
+        terms, trace = stored.receipt.terms, RecallTrace()
+        session = session_of_receipt(transaction, stored)
+        text = terms.question if terms.question is not None else _asked(transaction, session, terms.question_id)
+        if stored.receipt.kind != "search" and session is not None:
+            request = ContextRequest(
+                question=text, asked_at=terms.asked_at, as_of=terms.as_of, min_relevance=terms.floor, again=terms
+            )
+            context = self._contexts.build_within(transaction, session, request, {}, None, trace)
+            return Recollection.of(context, trace)
+        limit = terms.limit or 1
+        question = Question(
+            text=asked_part(text or ""),
+            asked_at=terms.asked_at,
+            floor=terms.floor,
+            now=self._clock(),
+            as_of=terms.as_of,
+        )
+        picks = [Pick(limit=limit * MESSAGES_AN_EPISODE)]
+        recalled = self._recall.messages(transaction, scope, question, picks, trace=trace)
+        trace.question, trace.related = question, recalled.items
+        return Recollection(
+            history=first_of_episodes(recalled.items)[:limit], conversation=(), trace=trace, left="limit"
+        )
+
+    def _rows(self, transaction: Transaction, scope: Scope, message: MessageId) -> StoredPool:
+        rows = PoolStore(transaction, self._generation).rows(scope)
+        if rows is None:
+            raise NotFound("message", format_message_id(message))
+        return rows
+
+
+def _scope(transaction: Transaction, session: Session) -> Scope:
+    project = None if session.project is None else ProjectStore(transaction).get(session.project)
+    return session.scope(None if project is None else project.member_visibility)
+
+
+def _message(rows: StoredPool, message: MessageId) -> PoolMessage:
+    found = rows.messages([message]).get(message)
+    if found is None:
+        raise NotFound("message", format_message_id(message))
+    return found
+
+
+def _asked(transaction: Transaction, session: Session | None, question: MessageId | None) -> str | None:
+    if session is None or question is None:
+        return None
+    found = MessageStore(transaction).found(session.id, session.pool, [question])
+    return found[0].content if found and found[0].role == "user" else None
+
+
+def _gives_history(stored: StoredReceipt) -> bool:
+    return stored.receipt.sent is None or _HISTORY in stored.receipt.sent.placeholders
+
+
+def _then(stored: StoredReceipt, said: PoolMessage, now: Verdict) -> Verdict:
+    """The verdict by the receipt; where that only counts, the verdict now, unless the message would be recalled now."""
+    receipt, message = stored.receipt, said.message
+    for rank, item in enumerate((item for item in receipt.items if item.kind == "message"), 1):
+        if item.id == message.id:
+            return Verdict(reason="recalled", detail="It was given.", rank=rank, relevance=item.relevance)
+    if receipt.sent is not None and message.id in receipt.sent.conversation:
+        return Verdict(reason="recalled", detail="It is in the current conversation, which was sent as it is.")
+    if not _gives_history(stored):
+        detail = f"The project's prompt has no placeholder {_HISTORY}, so that no message was given."
+        return Verdict(reason="limit", detail=detail, relevance=now.relevance)
+    if not now.recalled:
+        return now
+    if message.created_at > receipt.created_at:
+        return Verdict(reason="not_indexed", detail="It was recorded after the receipt was made.")
+    return Verdict(reason="limit", detail="It was not among what was given then; it would be recalled now.")
+
+
+def _explained(message: MessageId, verdict: Verdict, trace: RecallTrace, changed: Change | None = None) -> Explanation:
+    return Explanation(
+        message=message,
+        recalled=verdict.recalled,
+        rank=verdict.rank,
+        relevance=verdict.relevance,
+        parts=score_parts(trace, message),
+        reason=verdict.reason,
+        detail=verdict.detail,
+        changed=changed,
+    )

@@ -1,0 +1,180 @@
+"""Read a receipt: what it names is looked up now, in the pool it was recalled from, if the reader may still read that (ISO-12).
+
+What is no longer there is only counted. An item that the reader could still find by its id, in another project, is counted as
+moved; all others as forgotten, so that a reader with a narrow key cannot tell whether a foreign item exists.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from cloister.domain.conversation import Session
+from cloister.domain.errors import NotFound
+from cloister.domain.identifiers import MessageId, PoolId, ReceiptId, format_receipt_id
+from cloister.domain.prompts.recalled_text import NO_POOL, shown_outside_session
+from cloister.domain.receipts.receipt import ItemKind, Receipt, ReceiptItem, StoredReceipt
+from cloister.domain.scope import Reach, Scope
+from cloister.domain.timestamps import Clock
+from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.entities import StoredEntities
+from cloister.storage.stores.extraction import ExtractionStore
+from cloister.storage.stores.memories import StoredMemories
+from cloister.storage.stores.pools import PoolStore
+from cloister.storage.stores.receipts.receipts import ReceiptStore
+from cloister.storage.stores.sessions import SessionStore
+from cloister.storage.stores.tenants import ProjectStore
+
+
+class ShownItem(NamedTuple):
+    """An item that is still in its pool, with its words and the external id of its session, if it has one."""
+
+    item: ReceiptItem
+    content: str
+    session: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShownReceipt:
+    """A receipt as one reader may see it. `hidden` counts the items that are not shown: `another_project` for those of a pool that
+    the session has left, and those that moved to another pool; `forgotten` for the others. `version` is that of the pool now; None
+    if the reader may not read it. `conversation` are those of the session's messages that still exist. The question is that of a
+    context or a search; that of a reply is a message."""
+
+    stored: StoredReceipt
+    items: tuple[ShownItem, ...]
+    hidden: Mapping[str, int]
+    conversation: tuple[MessageId, ...]
+    version: int | None
+
+    @property
+    def receipt(self) -> Receipt:
+        return self.stored.receipt
+
+    @property
+    def summary(self) -> tuple[str, ...]:
+        """What is hidden, in words."""
+        phrases = {"another_project": "from another project", "forgotten": "forgotten"}
+        return tuple(
+            f"{count:,} item{'' if count == 1 else 's'} {phrases[reason]}"
+            for reason, count in self.hidden.items()
+            if count
+        )
+
+
+class Receipts:
+    """Each call reads one snapshot."""
+
+    def __init__(self, database: Database, generation: int, clock: Clock) -> None:
+        self._database = database
+        self._generation = generation
+        self._clock = clock
+
+    def get(self, reach: Reach, id: ReceiptId) -> ShownReceipt:
+        with self._database.read(reach) as transaction:
+            return self.shown(transaction, find_receipt(transaction, id, self._clock()))
+
+    def shown(self, transaction: Transaction, stored: StoredReceipt) -> ShownReceipt:
+        """The receipt as the caller of this transaction may see it."""
+        receipt = stored.receipt
+        scope = scope_of(transaction, stored)
+        pools = PoolStore(transaction, self._generation)
+        pool = None if scope is None else pools.find(scope.pool)
+        conversation = self._conversation(transaction, stored)
+        if scope is None or pool is None or pool != receipt.terms.pool or pool == NO_POOL:
+            hidden = {"another_project": len(receipt.items), "forgotten": 0}
+            return ShownReceipt(stored=stored, items=(), hidden=hidden, conversation=conversation, version=None)
+        rows = pools.rows(scope)
+        assert rows is not None
+        texts = _Texts(transaction, self._generation, scope, pool, self._clock()).of(receipt)
+        shown = tuple(
+            ShownItem(item, *texts[item.kind, item.id]) for item in receipt.items if (item.kind, item.id) in texts
+        )
+        gone = [item for item in receipt.items if (item.kind, item.id) not in texts]
+        reached = ReceiptStore(transaction).messages_in_reach([item.id for item in gone if item.kind == "message"])
+        moved = sum(item.kind == "message" and item.id in reached for item in gone)
+        return ShownReceipt(
+            stored=stored,
+            items=shown,
+            hidden={"another_project": moved, "forgotten": len(gone) - moved},
+            conversation=conversation,
+            version=rows.state()[0],
+        )
+
+    def _conversation(self, transaction: Transaction, stored: StoredReceipt) -> tuple[MessageId, ...]:
+        sent = stored.receipt.sent
+        if sent is None or stored.session is None:
+            return ()
+        present = ExtractionStore(transaction).present(stored.session, sent.conversation)
+        return tuple(message for message in sent.conversation if message in present)
+
+
+def find_receipt(transaction: Transaction, id: ReceiptId, now: int) -> StoredReceipt:
+    """The receipt with this id within the caller's reach; a foreign one and a missing one are the same error."""
+    stored = ReceiptStore(transaction).find(id, now)
+    if stored is None:
+        raise NotFound("receipt", format_receipt_id(id))
+    return stored
+
+
+def session_of_receipt(transaction: Transaction, stored: StoredReceipt) -> Session | None:
+    return None if stored.session_name is None else SessionStore(transaction).get(stored.session_name)
+
+
+def scope_of(transaction: Transaction, stored: StoredReceipt) -> Scope | None:
+    """The scope in which the items of a receipt may be read now: that of its session, or of its project and user. None if the
+    project was deleted."""
+    session = session_of_receipt(transaction, stored)
+    terms, reach = stored.receipt.terms, transaction.reach
+    project_id = terms.project if session is None else session.project
+    project = None if project_id is None else ProjectStore(transaction).find(project_id)
+    if project_id is not None and project is None:
+        return None
+    if session is not None:
+        return session.scope(None if project is None else project.member_visibility)
+    if project is None:
+        return Scope(tenant=reach.tenant, project=None, user=terms.user)
+    return Scope(tenant=reach.tenant, project=project.id, user=terms.user, visibility=project.member_visibility)
+
+
+class _Texts:
+    """Looks up the words of items in one pool; what is not there now is left out."""
+
+    def __init__(self, transaction: Transaction, generation: int, scope: Scope, pool: PoolId, now: int) -> None:
+        self._transaction = transaction
+        self._generation = generation
+        self._scope = scope
+        self._pool = pool
+        self._now = now
+
+    def of(self, receipt: Receipt) -> dict[tuple[ItemKind, int], tuple[str, str | None]]:
+        ids: dict[ItemKind, list[int]] = {"message": [], "memory": [], "entity": [], "observation": []}
+        for item in receipt.items:
+            ids[item.kind].append(item.id)
+        found: dict[tuple[ItemKind, int], tuple[str, str | None]] = {}
+        found.update(self._messages(ids["message"]))
+        if ids["memory"]:
+            memories = StoredMemories(self._transaction, self._pool, self._generation).found(ids["memory"], self._now)
+            found |= {
+                ("memory", number): (stored.memory.content, stored.session)
+                for number, stored in memories.items()
+                if stored.memory.retracted_at is None
+            }
+        project = self._scope.entities
+        if ids["entity"] and project is not None:
+            rows = StoredEntities(self._transaction, project, self._scope.pool.user, self._generation)
+            entities = rows.found(ids["entity"], self._now)
+            found |= {("entity", number): (entity.name, None) for number, entity in entities.items()}
+        notes = ReceiptStore(self._transaction).observations(self._pool, ids["observation"])
+        found |= {
+            ("observation", number): (stored.observation.content, stored.session) for number, stored in notes.items()
+        }
+        return found
+
+    def _messages(self, ids: list[int]) -> dict[tuple[ItemKind, int], tuple[str, str | None]]:
+        rows = PoolStore(self._transaction, self._generation).rows(self._scope)
+        there = {} if rows is None or not ids else rows.messages([MessageId(number) for number in ids])
+        return {
+            ("message", number): (message.content, found.session)
+            for number, found in there.items()
+            if (message := shown_outside_session(found.message)) is not None
+        }

@@ -1,0 +1,84 @@
+-- Receipts (PRF-1): see the migration 027.
+
+-- columns: receipt_columns
+r.receipt_id, r.session_id, r.question_id, r.reply_id, r.project_id, r.user_id, r.recalled_pool_id, r.kind, r.created_at, r.query,
+r.body
+
+-- name: insert_receipt
+INSERT INTO receipt (
+    tenant_id, receipt_id, session_id, question_id, reply_id, project_id, user_id, recalled_pool_id, kind, created_at,
+    expires_at, query, body
+)
+VALUES (
+    :tenant_id, :receipt_id, :session_id, :question_id, :reply_id, :project_id, :user_id, :pool_id, :kind, :created_at,
+    :expires_at, :question, :body
+)
+
+-- name: receipt_of_session
+-- It is where its session is now.
+SELECT {receipt_columns}, s.external_id
+FROM receipt AS r
+JOIN session AS s ON s.tenant_id = r.tenant_id AND s.session_id = r.session_id
+WHERE r.tenant_id = :tenant_id AND r.receipt_id = :receipt_id AND s.pool_id IS NOT NULL
+    AND (r.expires_at IS NULL OR r.expires_at > :now)
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+
+-- name: receipt_of_project
+-- A receipt without a session is of its own project and user.
+SELECT {receipt_columns}
+FROM receipt AS r
+WHERE r.tenant_id = :tenant_id AND r.receipt_id = :receipt_id AND r.session_id IS NULL
+    AND (r.expires_at IS NULL OR r.expires_at > :now)
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR r.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR r.user_id = :bound_user)
+
+-- name: messages_in_reach
+-- Which of these messages are in any session within the caller's reach.
+SELECT m.message_id
+FROM message AS m
+JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+WHERE m.tenant_id = :tenant_id AND m.message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+    AND s.pool_id IS NOT NULL
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+
+-- name: pool_observations
+-- By id: only those of sessions that are in this pool now.
+SELECT {observation_columns}
+FROM observation AS o
+JOIN session AS s ON s.tenant_id = o.tenant_id AND s.session_id = o.session_id
+WHERE o.tenant_id = :tenant_id AND o.observation_id IN (SELECT value FROM json_each(CAST(:observation_ids AS TEXT)))
+    AND s.pool_id = :pool_id
+
+-- name: delete_receipts_of_message
+DELETE FROM receipt
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND (question_id = :message_id OR reply_id = :message_id)
+
+-- name: delete_receipts
+DELETE FROM receipt WHERE tenant_id = :tenant_id AND session_id = :session_id
+
+-- name: delete_old_receipts
+DELETE FROM receipt
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND kind <> 'reply' AND created_at < :before
+
+-- name: delete_receipts_of_user
+DELETE FROM receipt WHERE tenant_id = :tenant_id AND session_id IS NULL AND user_id = :user_id
+
+-- name: delete_expired_receipts
+DELETE FROM receipt WHERE tenant_id = :tenant_id AND expires_at <= :now
+
+-- name: expire_receipts_of_project
+-- After a change of the setting: of replies, and of contexts and searches.
+UPDATE receipt
+SET expires_at = CASE
+    WHEN kind = 'reply' THEN created_at + CAST(:reply_age AS BIGINT)
+    ELSE created_at + CAST(:other_age AS BIGINT)
+END
+WHERE tenant_id = :tenant_id AND project_id = :project_id
+
+-- name: detach_receipts_from_pool
+UPDATE receipt SET recalled_pool_id = :no_pool WHERE tenant_id = :tenant_id AND recalled_pool_id = :pool_id
+
+-- name: erase_receipts
+DELETE FROM receipt WHERE tenant_id = :tenant_id

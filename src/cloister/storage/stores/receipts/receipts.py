@@ -1,0 +1,101 @@
+"""Receipts of replies, contexts and searches (PRF-1)."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from cloister.domain.identifiers import MessageId, ObservationId, PoolId, ProjectId, ReceiptId, SessionId
+from cloister.domain.observation import StoredObservation
+from cloister.domain.prompts.recalled_text import NO_POOL
+from cloister.domain.receipts.encoding import decoded_receipt, encoded_receipt
+from cloister.domain.receipts.receipt import Receipt, StoredReceipt
+from cloister.storage.interface import Transaction, integers
+from cloister.storage.stores.observations import stored_observation
+
+
+class ReceiptStore:
+    """The tenant's receipts, those of sessions, projects and users outside the caller's reach excepted."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    def add(
+        self,
+        id: ReceiptId,
+        receipt: Receipt,
+        *,
+        session: SessionId | None,
+        question: MessageId | None = None,
+        reply: MessageId | None = None,
+        expires_at: int | None = None,
+    ) -> None:
+        """Add a receipt of a session that the caller found, or of the project and the user of its terms."""
+        terms = receipt.terms
+        self._transaction.execute(
+            "insert_receipt",
+            receipt_id=id,
+            session_id=session,
+            question_id=question,
+            reply_id=reply,
+            project_id=terms.project,
+            user_id=terms.user,
+            pool_id=terms.pool,
+            kind=receipt.kind,
+            created_at=receipt.created_at,
+            expires_at=expires_at,
+            question=None if question is not None else terms.question,
+            body=encoded_receipt(receipt),
+        )
+
+    def find(self, id: ReceiptId, now: int) -> StoredReceipt | None:
+        """The receipt with this id, if it has not expired. Its items may be of a pool that the caller may no longer read."""
+        row = self._transaction.row("receipt_of_session", receipt_id=id, now=now)
+        if row is None:
+            row = self._transaction.row("receipt_of_project", receipt_id=id, now=now)
+        if row is None:
+            return None
+        columns: tuple[Any, ...] = row
+        number, session, question, reply, project, user, pool, kind, created_at, query, body, *names = columns
+        terms = {"pool": pool, "project": project, "user": user, "question": query, "question_id": question}
+        return StoredReceipt(
+            id=ReceiptId(number),
+            receipt=decoded_receipt(body, kind=kind, created_at=created_at, columns=terms),
+            session=session,
+            session_name=names[0] if names else None,
+            reply=reply,
+        )
+
+    def is_pool_there(self, pool: PoolId) -> bool:
+        """Whether the pool exists: it is removed with its user."""
+        return self._transaction.row("pool_state", pool_id=pool) is not None
+
+    def messages_in_reach(self, messages: Sequence[int]) -> set[int]:
+        """Which of these messages still exist within the caller's reach, in whichever pool."""
+        rows = self._transaction.rows("messages_in_reach", message_ids=integers(messages)) if messages else []
+        return {cast(int, row[0]) for row in rows}
+
+    def observations(self, pool: PoolId, ids: Sequence[int]) -> dict[ObservationId, StoredObservation]:
+        """The observations with these ids that are in this pool now."""
+        rows = self._transaction.rows("pool_observations", pool_id=pool, observation_ids=integers(ids)) if ids else []
+        return {stored.observation.id: stored for stored in map(stored_observation, rows)}
+
+    def remove_of_user(self, user: str) -> int:
+        """Remove the receipts of a user that belong to no session."""
+        return self._transaction.execute("delete_receipts_of_user", user_id=user)
+
+    def remove_old(self, session: SessionId, before: int) -> int:
+        """Remove the receipts of contexts and searches of a session from before this time."""
+        return self._transaction.execute("delete_old_receipts", session_id=session, before=before)
+
+    def remove_expired(self, now: int) -> int:
+        return self._transaction.execute("delete_expired_receipts", now=now)
+
+    def set_ages(self, project: ProjectId, *, reply_age: int | None, other_age: int | None) -> None:
+        """Set after how many microseconds the receipts of a project expire; None keeps them."""
+        self._transaction.execute(
+            "expire_receipts_of_project", project_id=project, reply_age=reply_age, other_age=other_age
+        )
+
+
+def detach_receipts_from_pool(transaction: Transaction, pool: PoolId) -> None:
+    """Hide the items that were recalled from this pool, in all receipts, because the pool's project changed its visibility."""
+    transaction.execute("detach_receipts_from_pool", pool_id=pool, no_pool=NO_POOL)

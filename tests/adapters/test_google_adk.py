@@ -1,0 +1,144 @@
+"""DOOR-8: the memory service of Google's Agent Development Kit on Cloister: one app, one user, one project."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from typing import Any
+
+import pytest
+from google.adk.agents import BaseAgent
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events.event import Event
+from google.adk.runners import Runner
+from google.adk.sessions import InMemorySessionService
+from google.adk.sessions.session import Session
+from google.genai import types
+
+from adapters.conftest import NewUser
+from cloister import Cloister
+from cloister.domain.errors import Forbidden, InvalidRequest, NotFound
+from cloister.integrations.google_adk import CloisterMemoryService
+
+APP = "beekeeper"
+
+
+def event(number: int, author: str, text: str) -> Event:
+    content = types.Content(role="user" if author == "user" else "model", parts=[types.Part(text=text)])
+    return Event(id=f"event-{number}", author=author, content=content, timestamp=1_700_000_000.0 + number)
+
+
+def session(user: str, *events: Event, name: str = "chat", app: str = APP) -> Session:
+    return Session(id=name, app_name=app, user_id=user, events=list(events))
+
+
+def found(service: CloisterMemoryService, user: str, query: str, app: str = APP) -> list[str]:
+    answer = asyncio.run(service.search_memory(app_name=app, user_id=user, query=query))
+    return [(memory.content.parts or [types.Part(text="")])[0].text or "" for memory in answer.memories]
+
+
+def test_door_8_a_session_is_remembered_and_each_event_once(memory: Cloister, new_user: NewUser) -> None:
+    """DOOR-8: added again, with more events and with some that have no text."""
+    user = new_user()
+    service = CloisterMemoryService(memory, app_name=APP, user_id=user)
+    events = [event(1, "user", "My bees live in a red hive."), event(2, "beekeeper", "A red hive, noted.")]
+    asyncio.run(service.add_session_to_memory(session(user, *events)))
+    silent = Event(id="event-3", author="beekeeper", timestamp=1_700_000_003.0)
+    more = [*events, silent, event(4, "user", "The wasps moved in under the roof.")]
+    for _ in range(2):
+        asyncio.run(service.add_session_to_memory(session(user, *more)))
+    (recorded,) = memory.sessions(user_id=user)
+    said = memory.messages(recorded.external_id)
+    assert [(each.role, each.author) for each in said] == [("user", None), ("assistant", "beekeeper"), ("user", None)]
+    assert said[0].created_at == "2023-11-14T22:13:21Z"
+    assert "My bees live in a red hive." in found(service, user, "Where do the bees live?")
+    assert found(service, user, "   ") == []
+
+
+def test_door_8_what_one_user_said_another_does_not_find(memory: Cloister, new_user: NewUser) -> None:
+    """DOOR-8, ISO-4: the same names of app and session; a call that names another user or app is refused, and changes nothing."""
+    ada, ben = new_user(), new_user()
+    services = {user: CloisterMemoryService(memory, app_name=APP, user_id=user) for user in (ada, ben)}
+    for user, colour in ((ada, "red"), (ben, "green")):
+        asyncio.run(services[user].add_session_to_memory(session(user, event(1, "user", f"The hive is {colour}."))))
+    assert found(services[ada], ada, "Which colour is the hive?") == ["The hive is red."]
+    assert found(services[ben], ben, "Which colour is the hive?") == ["The hive is green."]
+    with pytest.raises(Forbidden):
+        found(services[ada], ben, "Which colour is the hive?")
+    with pytest.raises(Forbidden):
+        found(services[ada], ada, "Which colour is the hive?", app="another")
+    with pytest.raises(Forbidden):
+        asyncio.run(services[ada].add_session_to_memory(session(ben, event(2, "user", "The hive is blue."))))
+    elsewhere = CloisterMemoryService(memory, app_name=APP, user_id=ada, project_id=None)
+    assert found(elsewhere, ada, "Which colour is the hive?") == []
+    assert found(services[ben], ben, "Which colour is the hive?") == ["The hive is green."]
+
+
+def test_door_8_names_that_look_alike_are_not_one_session(memory: Cloister, new_user: NewUser) -> None:
+    """DOOR-8, ISO-4: whatever characters the names of apps, users and sessions have."""
+    user = new_user()
+    first = CloisterMemoryService(memory, app_name="a:b", user_id=f"c{user}")
+    second = CloisterMemoryService(memory, app_name="a", user_id=f"b:c{user}")
+    asyncio.run(first.add_session_to_memory(session(f"c{user}", event(1, "user", "One."), app="a:b", name="d")))
+    asyncio.run(second.add_session_to_memory(session(f"b:c{user}", event(1, "user", "Two."), app="a", name="d")))
+    for named in (f"c{user}", f"b:c{user}"):
+        (recorded,) = memory.sessions(user_id=named)
+        assert len(memory.messages(recorded.external_id)) == 1
+
+
+def test_door_8_a_memory_is_forgotten_by_its_user_only(embedded: Cloister, new_user: NewUser) -> None:
+    """DOOR-8: a memory of another user and one that is missing answer the same."""
+    ada, ben = new_user(), new_user()
+    service, other = (CloisterMemoryService(embedded, app_name=APP, user_id=user) for user in (ada, ben))
+    asyncio.run(service.add_session_to_memory(session(ada, event(1, "user", "My name is Ada."))))
+    (recorded,) = embedded.sessions(user_id=ada)
+    (known,) = embedded.add_memories(recorded.external_id, ["Ada keeps bees."]).appended
+    answer = asyncio.run(service.search_memory(app_name=APP, user_id=ada, query="Who keeps bees?"))
+    assert known.id in [each.id for each in answer.memories]
+
+    def delete(service: CloisterMemoryService, user: str, memory_id: str) -> None:
+        asyncio.run(service.delete_memory(app_name=APP, user_id=user, memory_id=memory_id))
+
+    missing = "mem_" + "0" * 16
+    for foreign in (known.id, missing):
+        with pytest.raises(NotFound) as refused:
+            delete(other, ben, foreign)
+        assert str(refused.value).replace(foreign, "…") == "There is no memory '…' here."
+    with pytest.raises(InvalidRequest):
+        delete(service, ada, "event-1")
+    delete(service, ada, known.id)
+    with pytest.raises(NotFound):
+        embedded.get_memory(known.id)
+
+
+class Beekeeper(BaseAgent):
+    """An agent without a model: it says what it finds in memory."""
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event]:
+        service: Any = ctx.memory_service
+        answer = await service.search_memory(app_name=APP, user_id=ctx.user_id, query="Where do the bees live?")
+        texts = [memory.content.parts[0].text for memory in answer.memories]
+        content = types.Content(role="model", parts=[types.Part(text=" ".join(texts) or "I do not know.")])
+        yield Event(author=self.name, invocation_id=ctx.invocation_id, content=content)
+
+
+def test_door_8_a_runner_recalls_what_was_said_in_another_session(embedded: Cloister, new_user: NewUser) -> None:
+    """DOOR-8: an unmodified `Runner`, with its own store of sessions."""
+    user = new_user()
+
+    async def work() -> str:
+        memory = CloisterMemoryService(embedded, app_name=APP, user_id=user)
+        sessions = InMemorySessionService()
+        runner = Runner(
+            app_name=APP, agent=Beekeeper(name="beekeeper"), session_service=sessions, memory_service=memory
+        )
+        said = ""
+        for name, text in (("one", "My bees live in a red hive."), ("two", "And now?")):
+            await sessions.create_session(app_name=APP, user_id=user, session_id=name)
+            message = types.Content(role="user", parts=[types.Part(text=text)])
+            async for answer in runner.run_async(user_id=user, session_id=name, new_message=message):
+                said = (answer.content.parts or [types.Part(text="")])[0].text or "" if answer.content else ""
+            ended = await sessions.get_session(app_name=APP, user_id=user, session_id=name)
+            assert ended is not None
+            await memory.add_session_to_memory(ended)
+        return said
+
+    assert "red hive" in asyncio.run(work())

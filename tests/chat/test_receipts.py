@@ -1,0 +1,44 @@
+"""Receipts of replies over HTTP (PRF-1): of the console's stream and of OpenAI's interfaces, with key, model and tokens."""
+
+from support.clients.chat_client import asking, messages, told, words
+from support.servers.fake_endpoint import FakeEndpoint
+from support.servers.http_server import Tenant
+
+GATE, QUESTION = "The gate code is 4417.", "What is the gate code?"
+
+
+def test_prf_1_every_reply_has_a_receipt_through_every_door(tenant: Tenant, model: FakeEndpoint) -> None:
+    tenant.new_session("tells")
+    said = tenant.say("tells", GATE)["id"]
+    for number, path in enumerate(("/v1/chat/stream", "/v1/chat/completions", "/v1/responses")):
+        model.answers(words("It is ", "4417."))
+        session = f"asks {number}"
+        body = {
+            "/v1/chat/stream": asking(session, QUESTION),
+            "/v1/chat/completions": {"model": "m", "messages": [{"role": "user", "content": QUESTION}]},
+            "/v1/responses": {"input": QUESTION},
+        }[path]
+        answer = tenant.admin.request("POST", path, json=body, headers={"X-Session-ID": session})
+        assert answer.status_code == 200, answer.text
+        stored = messages(tenant, session)[-1]
+        receipt = tenant.admin.get(f"/v1/receipts/{stored['id'].replace('msg_', 'rcpt_')}").json()
+        assert (receipt["kind"], receipt["session_id"], receipt["message_id"]) == ("reply", session, stored["id"])
+        assert [item["id"] for item in receipt["items"] if item["content"] == GATE] == [said]
+        assert receipt["key_id"].startswith("key_") and receipt["reply"]["model"]
+        assert receipt["reply"]["status"] == "completed"
+        assert receipt["sent"]["parts"][-1]["kind"] == "question"
+        assert GATE not in str(receipt["sent"])
+
+
+def test_prf_1_what_is_announced_is_what_was_given(tenant: Tenant, model: FakeEndpoint) -> None:
+    """With a prompt without placeholders the stream says that nothing was recalled, and so does the receipt; saving it warns."""
+    path = f"/org/projects/{tenant.default_project_id}"
+    changed = tenant.admin.request("PATCH", path, json={"settings": {"system_prompt": "You are a pirate."}}).json()
+    assert len(changed["warnings"]) == 1 and "placeholder" in changed["warnings"][0]
+    tenant.new_session("tells")
+    tenant.say("tells", GATE)
+    model.answers(words("Arr."))
+    reply = told(tenant.admin.post("/v1/chat/stream", asking("asks", QUESTION)).text)
+    assert reply.context["relevant_history"] == [] and "4417" not in str(model.asked)
+    receipt = tenant.admin.get(f"/v1/receipts/{reply.metadata['receipt_id']}").json()
+    assert (receipt["given"], receipt["items"], receipt["sent"]["placeholders"]) == (0, [], [])

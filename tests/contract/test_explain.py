@@ -1,0 +1,143 @@
+"""PRF-2: why a message was, or was not, recalled: each reason, and nothing about foreign messages."""
+
+from dataclasses import replace
+
+import pytest
+
+from cloister.domain.conversation import Draft, Message
+from cloister.domain.errors import InvalidRequest, NotFound
+from cloister.domain.identifiers import MessageId, ProjectId, ReceiptId
+from cloister.domain.memory import quoted
+from cloister.domain.prompts.recalled_text import RECALL_ONLY
+from cloister.domain.scope import Reach
+from cloister.services.recall.build_context import ContextRequest
+from cloister.services.receipts.explain import Explanation
+from support.databases.engines import Engine
+from support.setups.memories import MemorySetup, settle_house
+
+GATE, QUESTION = "The gate code is 4417.", "What is the gate code?"
+
+
+@pytest.fixture
+def house(engine: Engine) -> MemorySetup:
+    return settle_house(engine)
+
+
+def garden(house: MemorySetup, **settings: object) -> ProjectId:
+    made = house.project()
+    house.services.projects.change_project(house.reach, made, settings={"store_receipts": True, **settings})
+    house.session("tells", made)
+    house.session("asks", made)
+    return made
+
+
+def explained(house: MemorySetup, message: Message, question: str = QUESTION) -> Explanation:
+    return house.services.explain.question(house.reach, "asks", question, message.id)
+
+
+def stored(house: MemorySetup) -> ReceiptId:
+    context = house.services.context.build(house.reach, "asks", ContextRequest(question=QUESTION))
+    _, id = house.services.recall_receipts.of_context(house.reach, context, None)
+    assert id is not None
+    return id
+
+
+def test_prf_2_recalled_with_rank_and_parts(house: MemorySetup) -> None:
+    garden(house)
+    (said,) = house.say("tells", GATE)
+    found = explained(house, said)
+    assert (found.recalled, found.reason, found.rank) == (True, "recalled", 1)
+    assert found.relevance is not None and found.relevance > 0.5
+    assert {"score", "lexical", "semantic", "coverage"} <= set(found.parts)
+
+
+def test_prf_2_limit(house: MemorySetup) -> None:
+    source = {"role": "user", "method": "semantic", "limit": 1, "conversation_scope": "pool"}
+    garden(house, context_sources=[source])
+    said = house.say("tells", GATE, "Gate code: the gate's code again is 5523.")
+    assert {explained(house, each).reason for each in said} == {"recalled", "limit"}
+    replies = [
+        each for each in house.services.sessions.messages(house.reach, "tells", limit=9)[1] if each.role != "user"
+    ]
+    assert explained(house, replies[0]).reason == "limit"
+
+
+def test_prf_2_duplicate_and_weak(house: MemorySetup) -> None:
+    house.session("sails", garden(house))
+    said = house.say("tells", GATE, "the gate code is 4417!")
+    (weak,) = house.say("sails", "My aunt sails.")
+    assert {explained(house, each).reason for each in said} == {"recalled", "duplicate"}
+    assert explained(house, weak).reason == "weak"
+    assert explained(house, said[0], "Hello there!").reason == "weak"
+
+
+def test_prf_2_the_question_again_is_a_duplicate(house: MemorySetup) -> None:
+    garden(house)
+    asked, _ = house.say("tells", QUESTION, GATE)
+    assert explained(house, asked).reason == "duplicate"
+
+
+def test_prf_2_budget(house: MemorySetup) -> None:
+    garden(house, history_tokens=20)
+    said = house.say("tells", GATE, "The gate code of the old gate, on the other side, was 1234 until May.")
+    assert {explained(house, each).reason for each in said} == {"recalled", "budget"}
+
+
+def test_prf_2_quotation_and_not_indexed(house: MemorySetup) -> None:
+    garden(house)
+    house.say("tells", GATE)
+    drafts = [
+        Draft(role="user", content="And the gate code?"),
+        Draft(role="assistant", content=f"{RECALL_ONLY}\n\n{quoted([GATE])}"),
+        Draft(role="assistant", content="The gate code is", status="partial"),
+    ]
+    _, only, cut = house.services.record.messages(house.reach, "tells", drafts).messages
+    assert explained(house, only).reason == "quotation"
+    assert explained(house, cut).reason == "not_indexed"
+
+
+def test_prf_2_a_foreign_message_is_as_missing_as_one_that_never_was(house: MemorySetup) -> None:
+    """ISO-4: of another pool of the tenant, and of another tenant; by a question and by a receipt."""
+    garden(house)
+    cellar = house.project("Cellar")
+    house.session("below", cellar)
+    (hidden,) = house.say("below", GATE)
+    id = stored(house)
+    for message in (hidden.id, MessageId(hidden.id + 7)):
+        for call in (
+            lambda message=message: house.services.explain.question(house.reach, "asks", QUESTION, message),
+            lambda message=message: house.services.explain.receipt(house.reach, id, message),
+        ):
+            with pytest.raises(NotFound) as caught:
+                call()
+            assert str(caught.value) == f"There is no message 'msg_{message:016x}' here."
+    other = Reach(tenant=house.services.projects.create_tenant("Other")[0])
+    narrow = replace(house.reach, confined_to=cellar)
+    for reach in (other, narrow):
+        with pytest.raises(NotFound, match="There is no receipt"):
+            house.services.explain.receipt(reach, id, hidden.id)
+    with pytest.raises(InvalidRequest):
+        house.services.explain.question(house.reach, "asks", "", hidden.id)
+
+
+def test_prf_2_a_receipt_replayed_after_the_pool_changed_says_what_changed(house: MemorySetup) -> None:
+    garden(house)
+    house.session("leaves", house.find("tells").project)
+    (said,) = house.say("tells", GATE)
+    (gone,) = house.say("leaves", "A second gate code is 9001.")
+    id = stored(house)
+    explain = house.services.explain
+    assert explain.receipt(house.reach, id, said.id).changed is None
+    (new,) = house.say("tells", "Since today the gate code is 7788.")
+    changed = explain.receipt(house.reach, id, said.id).changed
+    assert changed is not None and changed.version_now > changed.version_then
+    assert new.id in changed.entered and not any(changed.hidden.values())
+    assert explain.receipt(house.reach, id, new.id).reason == "not_indexed"
+    house.move("leaves", None)
+    after = explain.receipt(house.reach, id, said.id)
+    assert after.recalled and after.changed is not None and after.changed.hidden["another_project"] > 0
+    with pytest.raises(NotFound):
+        explain.receipt(house.reach, id, gone.id)
+    house.move("asks", None)
+    with pytest.raises(NotFound):
+        explain.receipt(house.reach, id, said.id)

@@ -1,0 +1,37 @@
+"""The store of receipts, method by method, as `test_store_isolation` runs them: with our own ids, and with foreign ones."""
+
+from cloister.domain.errors import StorageError
+from cloister.domain.identifiers import ReceiptId
+from cloister.storage.interface import Transaction
+from cloister.storage.stores.receipts.receipts import ReceiptStore
+from support.isolation.twin_tenants import MOMENT, Case, Home, first_receipt, new_receipt
+
+
+def add(transaction: Transaction, home: Home) -> None:
+    id = ReceiptId(first_receipt(home.first.session) + 2)
+    ReceiptStore(transaction).add(id, new_receipt(home.first), session=home.first.session)
+
+
+RECEIPT_CASES: dict[str, Case] = {
+    "ReceiptStore.add": Case(act=add, nothing=StorageError, writes=True),
+    "ReceiptStore.find": Case(
+        act=lambda t, h: ReceiptStore(t).find(first_receipt(h.first.session), MOMENT), nothing=None
+    ),
+    "ReceiptStore.is_pool_there": Case(act=lambda t, h: ReceiptStore(t).is_pool_there(h.first.pool), nothing=False),
+    "ReceiptStore.messages_in_reach": Case(
+        act=lambda t, h: ReceiptStore(t).messages_in_reach(h.first.messages), nothing=set[int]()
+    ),
+    "ReceiptStore.observations": Case(
+        act=lambda t, h: ReceiptStore(t).observations(h.first.pool, [h.first.observation]), nothing={}
+    ),
+    "ReceiptStore.remove_old": Case(
+        act=lambda t, h: ReceiptStore(t).remove_old(h.first.session, MOMENT + 1), nothing=0, writes=True
+    ),
+    "ReceiptStore.set_ages": Case(
+        act=lambda t, h: ReceiptStore(t).set_ages(h.cellar, reply_age=1, other_age=1), writes=True
+    ),
+}
+TENANT_RECEIPT_CASES: dict[str, Case] = {
+    "ReceiptStore.remove_of_user": Case(act=lambda t, h: ReceiptStore(t).remove_of_user("ann"), writes=True),
+    "ReceiptStore.remove_expired": Case(act=lambda t, h: ReceiptStore(t).remove_expired(MOMENT + 9_999), writes=True),
+}

@@ -1,0 +1,46 @@
+"""The stores of removals, method by method, as `test_store_isolation` runs them: with our own ids, and foreign."""
+
+from collections.abc import Mapping
+
+from cloister.domain.erasure import EmptiedSession, Removal
+from cloister.storage.interface import Transaction
+from cloister.storage.stores.certificates.removals import RemovalStore, TenantRemovalStore
+from support.isolation.twin_tenants import Case, Home
+
+
+def remaining(transaction: Transaction, home: Home) -> Mapping[str, int]:
+    """The tables in which something is left of what a home has."""
+    place = home.first
+    emptied = EmptiedSession(id=place.session, last_message=place.messages[-1], is_deleted=True)
+    removal = Removal(
+        sessions=[emptied],
+        messages=place.messages,
+        memories=[place.memory],
+        observations=[place.observation],
+        entities=[place.entity],
+    )
+    found = RemovalStore(transaction).remaining(removal)
+    return {table: number for table, number in found.items() if number}
+
+
+REMOVAL_CASES: dict[str, Case] = {
+    "RemovalStore.messages": Case(act=lambda t, h: RemovalStore(t).messages(h.first.session), nothing=[]),
+    "RemovalStore.last_message": Case(
+        act=lambda t, h: RemovalStore(t).last_message(h.first.session) in h.first.messages, nothing=False
+    ),
+    "RemovalStore.sample": Case(act=lambda t, h: RemovalStore(t).sample(h.first.session), nothing=None),
+    "RemovalStore.observations": Case(act=lambda t, h: RemovalStore(t).observations(h.first.session), nothing=[]),
+    "RemovalStore.items": Case(act=lambda t, h: RemovalStore(t).items(h.first.session), nothing=[]),
+    "RemovalStore.responses": Case(act=lambda t, h: RemovalStore(t).responses(h.first.session), nothing=[]),
+    "RemovalStore.files": Case(act=lambda t, h: RemovalStore(t).files(h.tail(h.first).session), nothing=[]),
+    "RemovalStore.visible": Case(act=lambda t, h: RemovalStore(t).visible([h.first.entity]), nothing=[]),
+    "RemovalStore.remaining": Case(act=remaining, nothing={}),
+}
+TENANT_REMOVAL_CASES: dict[str, Case] = {
+    "TenantRemovalStore.entries": Case(act=lambda t, h: TenantRemovalStore(t).entries("ann")),
+    "TenantRemovalStore.entries_of_project": Case(act=lambda t, h: TenantRemovalStore(t).entries_of_project(h.cellar)),
+    "TenantRemovalStore.projects": Case(act=lambda t, h: TenantRemovalStore(t).projects()),
+    "TenantRemovalStore.keys": Case(act=lambda t, h: TenantRemovalStore(t).keys()),
+    "TenantRemovalStore.memories": Case(act=lambda t, h: TenantRemovalStore(t).memories()),
+    "TenantRemovalStore.observations": Case(act=lambda t, h: TenantRemovalStore(t).observations()),
+}
