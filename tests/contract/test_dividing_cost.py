@@ -37,8 +37,10 @@ def counted(connection: Any, engine: str, counts: list[int]) -> Generator[None]:
             connection.set_progress_handler(None)
         counts.append(steps)
     else:
-        # Tables of a test are so small that reading all of one is the cheapest plan.
+        # Tables of a test are so small that reading all of one is the cheapest plan; and plans that this connection cached
+        # before, which may read a whole table, must not be used.
         connection.execute(b"SET LOCAL enable_seqscan = off")
+        connection.execute(b"SET LOCAL plan_cache_mode = force_custom_plan")
         before = connection.execute(ROWS_READ).fetchone()[0]
         yield
         counts.append(connection.execute(ROWS_READ).fetchone()[0] - before)

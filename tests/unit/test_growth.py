@@ -47,6 +47,7 @@ TIMES = 4
 MOST = 6.0
 LONG = 8_192
 QUICK = 0.1
+LONGEST_REPEAT = 1.0
 WORTH_MEASURING = 0.002
 """Seconds. Shorter times are ruled by caches; and what is quadratic takes longer at these lengths."""
 
@@ -79,26 +80,33 @@ def seconds(use: Use, text: str, runs: int = 1) -> float:
     return least
 
 
-def growth(use: Use, shape: Shape, size: int, runs: int) -> float:
-    """How many times as long a text of this size takes as a quarter of it; 0 where that takes no time to speak of."""
-    long = repeated(*shape, size)
-    taken = seconds(use, long, runs)
-    return 0 if taken < WORTH_MEASURING else taken / seconds(use, repeated(*shape, size // TIMES), runs + 1)
+def growth(use: Use, shape: Shape, size: int) -> float:
+    """How many times as long a text of this size takes as a quarter of it; 0 where that takes no time to speak of.
+
+    Measured again, up to thirty times or for a second, while it is too much: the least time of each length counts. A busy machine
+    disturbs some runs; what is quadratic is so every time."""
+    long, short = repeated(*shape, size), repeated(*shape, size // TIMES)
+    taken, of_short, spent = seconds(use, long), seconds(use, short, 2), 0.0
+    for _ in range(30):
+        if taken < WORTH_MEASURING:
+            return 0
+        if taken <= MOST * of_short or spent > LONGEST_REPEAT:
+            break
+        again = seconds(use, long)
+        taken, of_short, spent = min(taken, again), min(of_short, seconds(use, short, 2)), spent + again
+    return taken / of_short
 
 
 def refuse_fast_growth(use: Use, shapes: Sequence[Shape], size: int, name: str) -> None:
-    """A busy machine may disturb a run; what is quadratic is so every time, however often it is measured. Where memory is first
-    taken from the system, or a cache ends, there is a step, which is not there at a quarter of that size, or from that size to four
-    times of it. The latter is only measured where it takes a moment: what is quadratic would take minutes."""
+    """Where memory is first taken from the system, or a cache ends, there is a step, which is not there at a quarter of that size,
+    or from that size to four times of it. The latter is only measured where it takes a moment: quadratic work takes minutes."""
     for shape in shapes:
-        found = growth(use, shape, size, 1)
-        for runs, length in ((2, size), (5, size), (9, size), (9, size // TIMES), (5, TIMES * size)):
-            if found <= MOST or (runs > 2 and found >= 2 * MOST):
-                break
-            if length <= size or seconds(use, repeated(*shape, size)) < QUICK:
-                again = growth(use, shape, length, runs)
-                # A quarter that takes no time to speak of says nothing.
-                found = min(found, again if again or length >= size else found)
+        found = growth(use, shape, size)
+        if found > MOST:
+            # A quarter that takes no time to speak of says nothing.
+            found = min(found, growth(use, shape, size // TIMES) or found)
+        if found > MOST and seconds(use, repeated(*shape, size)) < QUICK:
+            found = min(found, growth(use, shape, TIMES * size))
         assert found <= MOST, f"{name}: {found:.1f} times as long for {TIMES} times {shape!r}"
 
 
