@@ -2,10 +2,13 @@
 
     python benchmarks/hostile.py [--quick] [--json]
 
-`cloister serve` runs in a process of its own, and so does a probe that asks `/livez` all the time. Each text goes through every way
-in: messages, batches, queries of context and search, extraction, memories, chat, OpenAI front; then come the attacks of those
-who have no key. A request that is refused is an answer too. A pause is how long the probe waited; the first row is the
-same machine at rest. All of it stays on this machine, bounded in number and time.
+`cloister serve` runs in a process of its own, and so does a probe that asks `/livez` all the time. Each text goes through every
+interface (`hostile_doors.py`); then come the attacks of those who have no key. A request that is refused is an answer too. A pause
+is how long the probe waited; the first row is the same machine at rest. Where other programs compete for the processors, `work` is
+the figure to read: the processor time that the server used while the probe waited, which is what the server itself makes it wait.
+All of it stays on this machine, bounded in number and time.
+
+Exits with 1 if the probe waited for more than 100 ms at p99 in a row, once got no answer, or a request got a 5xx or no answer.
 """
 
 import argparse
@@ -13,20 +16,24 @@ import json
 import multiprocessing
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.synchronize import Event
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
+from hostile_doors import LARGEST_BODY, Asked, doors
 from service import Service, serving
 
 LONGEST = 65_536
-LARGEST_BODY = 1 << 20
+LONGEST_PAUSE = 100.0
+"""Milliseconds at p99 (ISO-13)."""
 CALLERS = 4
 PATIENCE = 60.0
 ATTACKER = "127.0.0.9"
@@ -51,15 +58,54 @@ UNITS: Mapping[str, tuple[str, str]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One attack. Times are milliseconds, memory MiB; `slowest` is the longest that one of the attack's own requests took."""
+    """One attack. Times are milliseconds, memory MiB; `slowest` is the longest that one of the attack's own requests took, `work`
+    the p99 of the processor time that the server used while the probe waited, `unanswered` how many requests of the probe got no
+    answer. `doors` has the statuses of the attack's requests by interface, 0 for no answer."""
 
     attack: str
     requests: int
     slowest: float
     p99: float
     worst: float
+    work: float
+    unanswered: int
     before: float
     after: float
+    doors: Mapping[str, Mapping[int, int]]
+
+    @property
+    def statuses(self) -> Counter[int]:
+        return sum((Counter(counts) for counts in self.doors.values()), Counter[int]())
+
+    @property
+    def failures(self) -> list[str]:
+        failed = sum(count for status, count in self.statuses.items() if status >= 500 or status == 0)
+        return [
+            *([f"{self.attack}: p99 is {self.p99} ms"] if self.p99 > LONGEST_PAUSE else []),
+            *([f"{self.attack}: /livez did not answer {self.unanswered} times"] if self.unanswered else []),
+            *([f"{self.attack}: {failed} requests failed"] if failed else []),
+        ]
+
+
+class Waited(NamedTuple):
+    """How long the probe waited for an answer, and how long the server worked meanwhile, on all its threads together."""
+
+    seconds: float
+    work: float
+    answered: bool
+
+
+class Sent:
+    """What an attack sent: how long each request took, and with which status it was answered, by interface."""
+
+    def __init__(self, *seconds: float) -> None:
+        self.seconds = list(seconds)
+        self.doors: dict[str, dict[int, int]] = {}
+
+    def take(self, door: str, status: int, seconds: float) -> None:
+        self.seconds.append(seconds)
+        statuses = self.doors.setdefault(door, {})
+        statuses[status] = statuses.get(status, 0) + 1
 
 
 def main() -> None:
@@ -70,6 +116,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="cloister-benchmark-") as directory, serving(Path(directory)) as service:
         rows = list(attack_all(service, quick=given.quick))
     print(json.dumps([vars(row) for row in rows], ensure_ascii=False) if given.json else readable(rows))
+    failures = [failure for row in rows for failure in row.failures]
+    print(*failures, sep="\n", file=sys.stderr)
+    sys.exit(1 if failures else 0)
 
 
 def attack_all(service: Service, *, quick: bool) -> Iterator[Row]:
@@ -88,32 +137,40 @@ def attack_all(service: Service, *, quick: bool) -> Iterator[Row]:
 
 
 class Probe:
-    """Reads what the probe's process wrote down: when each request for `/livez` began, and how long it took."""
+    """Reads what the probe's process wrote down: how long each request for `/livez` took, and whether it was answered."""
 
-    def __init__(self, service: Service, taken: "multiprocessing.SimpleQueue[tuple[float, float]]") -> None:
+    def __init__(self, service: Service, taken: "multiprocessing.SimpleQueue[Waited]") -> None:
         self._service = service
         self._taken = taken
 
-    def during(self, name: str, attack: Callable[[], Sequence[float]]) -> Row:
+    def during(self, name: str, attack: Callable[[], Sent]) -> Row:
         """Memory is looked at while what the attack opened is still open: `attack` is asked to do so by its own means."""
         while not self._taken.empty():
             self._taken.get()
         before = memory(self._service.pid)
         own = attack()
         rest(0.2)
-        waited: list[float] = []
+        probes: list[Waited] = []
         while not self._taken.empty():
-            waited.append(self._taken.get()[1] * 1_000)
-        waited.sort()
+            probes.append(self._taken.get())
+        waited = sorted(probe.seconds * 1_000 for probe in probes)
+        worked = sorted(probe.work * 1_000 for probe in probes)
         return Row(
             attack=name,
-            requests=len(own),
-            slowest=round(max(own, default=0.0) * 1_000),
-            p99=round(waited[min(len(waited) - 1, int(len(waited) * 0.99))], 1),
+            requests=len(own.seconds),
+            slowest=round(max(own.seconds, default=0.0) * 1_000),
+            work=round(p99_of(worked), 1),
+            unanswered=sum(not probe.answered for probe in probes),
+            doors=own.doors,
+            p99=round(p99_of(waited), 1),
             worst=round(waited[-1], 1),
             before=round(before),
             after=round(max(memory(self._service.pid), HIGHEST.pop() if HIGHEST else 0.0)),
         )
+
+
+def p99_of(ordered: Sequence[float]) -> float:
+    return ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
 
 
 HIGHEST: list[float] = []
@@ -124,8 +181,8 @@ HIGHEST: list[float] = []
 def probing(service: Service) -> Generator[Probe]:
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
-    taken: multiprocessing.SimpleQueue[tuple[float, float]] = context.SimpleQueue()
-    process = context.Process(target=ask_livez, args=(service.port, stop, taken), daemon=True)
+    taken: multiprocessing.SimpleQueue[Waited] = context.SimpleQueue()
+    process = context.Process(target=ask_livez, args=(service, stop, taken), daemon=True)
     process.start()
     try:
         while taken.empty():
@@ -139,41 +196,38 @@ def probing(service: Service) -> Generator[Probe]:
             process.join(0.05)
 
 
-def ask_livez(port: int, stop: Event, taken: "multiprocessing.SimpleQueue[tuple[float, float]]") -> None:
-    """Every few milliseconds; a connection that was closed is opened again, and that counts as waiting."""
+def ask_livez(service: Service, stop: Event, taken: "multiprocessing.SimpleQueue[Waited]") -> None:
+    """Every few milliseconds. A connection that the server closed between two requests is opened again, which counts as waiting; a
+    request without an answer is a failure, however soon that was known."""
     asking: socket.socket | None = None
     while not stop.is_set():
-        began = time.monotonic()
-        try:
-            if asking is None:
-                asking = socket.create_connection(("127.0.0.1", port), PATIENCE)
-            asking.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            if not asking.recv(4_096):
-                raise ConnectionError
-        except OSError:
+        began, before, answered = time.monotonic(), processor_time(service.pid), False
+        for _ in range(1 if asking is None else 2):
+            try:
+                asking = asking or socket.create_connection(("127.0.0.1", service.port), PATIENCE)
+                asking.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                answered = asking.recv(4_096).startswith(b"HTTP/1.1 200")
+            except OSError:
+                answered = False
+            if answered:
+                break
             if asking is not None:
                 asking.close()
             asking = None
-        taken.put((began, time.monotonic() - began))
+        seconds = time.monotonic() - began
+        taken.put(Waited(seconds, processor_time(service.pid) - before, answered))
         time.sleep(0.003)
 
 
-def send_text(service: Service, name: str) -> list[float]:
-    """One text through every way in, by a few callers at once, and then recalled by somebody who wrote something else."""
-    text = text_of(name)
+def send_text(service: Service, name: str) -> Sent:
+    """One text through every interface, by a few callers at once, and then recalled by a session that says something else."""
     session = f"hostile {list(UNITS).index(name)}"
-    asked = [request for way in ways(session, text) for request in way]
-    call(service, "POST", "/v1/sessions", {"external_id": session})
-    return together(service, asked)
+    call(service, Asked("messages", "POST", "/v1/sessions", {"external_id": session}))
+    return together(service, list(doors(session, text_of(name))))
 
 
-def send_together(service: Service, names: Sequence[str]) -> list[float]:
-    asked = [
-        request
-        for name in names
-        for way in ways(f"hostile {list(UNITS).index(name)}", text_of(name))
-        for request in way
-    ]
+def send_together(service: Service, names: Sequence[str]) -> Sent:
+    asked = [one for name in names for one in doors(f"hostile {list(UNITS).index(name)}", text_of(name))]
     return together(service, asked, callers=4 * CALLERS)
 
 
@@ -182,34 +236,10 @@ def text_of(name: str) -> str:
     return (head + unit * LONGEST)[:LONGEST]
 
 
-Asked = tuple[str, str, Any]
-
-
-def ways(session: str, text: str) -> Iterator[list[Asked]]:
-    path = f"/v1/sessions/{session.replace(' ', '%20')}"
-    message = {"role": "user", "content": text}
-    size = len(json.dumps(message, ensure_ascii=False).encode()) + 2
-    batch = {"messages": [message] * max(1, (LARGEST_BODY - 100) // size)}
-    yield [("POST", f"{path}/messages", message)] * 4
-    yield [("POST", f"{path}/messages/batch", batch)] * 2
-    yield [("POST", f"{path}/messages/batch", {"messages": [message, {"role": "assistant", "content": text}]})]
-    yield [("POST", "/v1/context", {"session_id": session, "query": text})] * 2
-    yield [("POST", "/v1/context", {"session_id": session})] * 2
-    yield [("POST", "/v1/search", {"session_id": session, "query": text})] * 2
-    yield [("POST", "/v1/search", {"session_id": session, "query": "What was said?", "limit": 200})]
-    yield [("POST", f"{path}/extract", None)]
-    yield [("POST", "/v1/memories", {"session_id": session, "contents": [text[:2_000]] * 20})]
-    asked = {"id": "1", "role": "user", "parts": [{"type": "text", "text": text}]}
-    yield [("POST", "/v1/chat/stream", {"id": session, "messages": [asked]})]
-    completion = {"model": "any", "messages": [message], "metadata": {"session_id": session}}
-    yield [("POST", "/v1/chat/completions", completion)]
-    yield [("POST", "/v1/embeddings", {"model": "any", "input": text})]
-
-
-def together(service: Service, asked: Sequence[Asked], callers: int = CALLERS) -> list[float]:
+def together(service: Service, asked: Sequence[Asked], callers: int = CALLERS) -> Sent:
     waiting = iter(asked)
     lock = threading.Lock()
-    taken: list[float] = []
+    sent = Sent()
 
     def work() -> None:
         while True:
@@ -217,35 +247,38 @@ def together(service: Service, asked: Sequence[Asked], callers: int = CALLERS) -
                 one = next(waiting, None)
             if one is None:
                 return
-            seconds = call(service, *one)
+            status, seconds = call(service, one)
             with lock:
-                taken.append(seconds)
+                sent.take(one.door, status, seconds)
 
     threads = [threading.Thread(target=work) for _ in range(callers)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    return taken
+    return sent
 
 
-def call(service: Service, method: str, path: str, body: Any) -> float:
-    """Seconds until the answer ended, whatever it was."""
+def call(service: Service, asked: Asked) -> tuple[int, float]:
+    """The status of the answer, 0 if there was none, and the seconds until it ended."""
     began = time.monotonic()
-    text = b"" if body is None else json.dumps(body, ensure_ascii=False).encode()
+    text = b"" if asked.body is None else json.dumps(asked.body, ensure_ascii=False).encode()
+    own = "".join(f"{name}: {value}\r\n" for name, value in asked.headers.items())
     head = (
-        f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {service.key}\r\n"
+        f"{asked.method} {asked.path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {service.key}\r\n{own}"
         f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\nConnection: close\r\n\r\n"
     )
+    said = b""
     with suppress(OSError), socket.create_connection(("127.0.0.1", service.port), PATIENCE) as asking:
         asking.settimeout(PATIENCE)
         asking.sendall(head.encode() + text)
-        while asking.recv(65_536):
-            pass
-    return time.monotonic() - began
+        while part := asking.recv(65_536):
+            said = said or part
+    status = said[9:12]
+    return int(status) if status.isdigit() else 0, time.monotonic() - began
 
 
-def send_header(service: Service, mebibytes: int) -> list[float]:
+def send_header(service: Service, mebibytes: int) -> Sent:
     """One header that goes on and on; the server may close at any time."""
     began = time.monotonic()
     with suppress(OSError), attacker(service) as sending:
@@ -254,10 +287,10 @@ def send_header(service: Service, mebibytes: int) -> list[float]:
             sending.sendall(b"a" * 65_536)
             if time.monotonic() - began > PATIENCE:
                 break
-    return [time.monotonic() - began]
+    return Sent(time.monotonic() - began)
 
 
-def hold_bodies(service: Service, count: int) -> list[float]:
+def hold_bodies(service: Service, count: int) -> Sent:
     """Connections without a key, each with nearly all of the largest body; none is ever finished."""
     head = (
         "POST /v1/context HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -266,12 +299,12 @@ def hold_bodies(service: Service, count: int) -> list[float]:
     return stored(service, count, head.encode() + b" " * (LARGEST_BODY - 1))
 
 
-def hold_silent(service: Service, count: int) -> list[float]:
+def hold_silent(service: Service, count: int) -> Sent:
     """Connections that say nothing at all."""
     return stored(service, count, b"")
 
 
-def stored(service: Service, count: int, sent: bytes) -> list[float]:
+def stored(service: Service, count: int, sent: bytes) -> Sent:
     taken: list[float] = []
     with ExitStack() as stack:
         for _ in range(count):
@@ -283,7 +316,7 @@ def stored(service: Service, count: int, sent: bytes) -> list[float]:
             taken.append(time.monotonic() - began)
         rest(1.0)
         HIGHEST.append(memory(service.pid))
-    return taken
+    return Sent(*taken)
 
 
 def attacker(service: Service) -> socket.socket:
@@ -299,15 +332,35 @@ def memory(pid: int) -> float:
     return int(said) / 1_024
 
 
-def rest(seconds: float) -> list[float]:
+def processor_time(pid: int) -> float:
+    """The seconds that all threads of a process have run, to the nanosecond where the system says it; 0 where it does not."""
+    total = 0
+    for task in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        with suppress(OSError):  # the thread has ended
+            total += int(task.read_text().split()[0])
+    return total / 1e9
+
+
+def rest(seconds: float) -> Sent:
     time.sleep(seconds)
-    return []
+    return Sent()
 
 
 def readable(rows: Sequence[Row]) -> str:
-    names = ("requests", "slowest", "p99", "worst", "before", "after")
-    lines = [f"{'attack':<32}" + "".join(f"{name:>10}" for name in names)]
-    lines += [f"{row.attack:<32}" + "".join(f"{getattr(row, name):>10}" for name in names) for row in rows]
+    names = ("requests", "slowest", "p99", "worst", "work", "unanswered", "before", "after")
+    lines = [f"{'attack':<32}" + "".join(f"{name:>11}" for name in names) + "  statuses"]
+    for row in rows:
+        statuses = " ".join(f"{count}×{status or 'none'}" for status, count in sorted(row.statuses.items()))
+        lines.append(f"{row.attack:<32}" + "".join(f"{getattr(row, name):>11}" for name in names) + f"  {statuses}")
+    by_door: dict[str, Counter[int]] = {}
+    for row in rows:
+        for door, counts in row.doors.items():
+            by_door.setdefault(door, Counter()).update(counts)
+    lines += ["", "statuses by interface:"]
+    lines += [
+        f"{door:<12} " + " ".join(f"{count}×{status or 'none'}" for status, count in sorted(counts.items()))
+        for door, counts in by_door.items()
+    ]
     silent = next((row for row in rows if row.attack.endswith("silent connections")), None)
     if silent is not None:
         lines += ["", f"{silent.attack} hold {max(silent.after - silent.before, 0):.0f} MiB"]

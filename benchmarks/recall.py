@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from cloister import Cloister
-from cloister.interfaces.python.shapes import ContextItem
+from cloister.interfaces.python.recall.shapes import ContextItem
 from temporary import open_engine
 
 DEPTH = 20

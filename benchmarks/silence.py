@@ -20,7 +20,8 @@ from recall import APART, fill, read
 from temporary import open_engine
 
 LINES = Path(__file__).parent / "silence"
-KINDS = ("off topic", "small talk", "another conversation", "own questions")
+KINDS = ("off topic", "small talk", "small talk held back", "another conversation", "own questions")
+LISTS = {"off topic": "off_topic", "small talk": "small_talk", "small talk held back": "small_talk_held_back"}
 
 
 class Answer(NamedTuple):
@@ -47,19 +48,17 @@ def main() -> None:
 
 
 def ask_all(memory: Cloister, conversations: Sequence[dict[str, Any]], half: str | None, most: int) -> Iterator[Answer]:
-    shared = [
-        (kind, line)
-        for kind, name in zip(KINDS, ("off_topic", "small_talk"), strict=False)
-        for line in lines(name, half)
-    ]
+    shared = [(kind, line) for kind, name in LISTS.items() for line in lines(name, half)]
     for at, conversation in enumerate(conversations):
         asker = fill_pool(memory, conversation)
         other = conversations[(at + 1) % len(conversations)]
         names = dict(zip(speakers(other), speakers(conversation), strict=False))
         foreign = (
-            [(KINDS[2], exchanged(text, names)) for text in questions(other, most)] if other is not conversation else []
+            [("another conversation", exchanged(text, names)) for text in questions(other, most)]
+            if other is not conversation
+            else []
         )
-        own = [(KINDS[3], text) for text in questions(conversation, most)]
+        own = [("own questions", text) for text in questions(conversation, most)]
         for kind, text in (*shared, *foreign, *own):
             yield Answer(kind, tokens(memory, asker, text, 0), tokens(memory, asker, text, None))
 

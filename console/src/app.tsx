@@ -4,14 +4,13 @@ import { get, onSignedOut, Refusal } from "./api/client";
 import { events } from "./api/events";
 import type { SignedIn } from "./api/shapes";
 import { Chat } from "./chat/chat";
-import { drafts } from "./chat/drafts";
+import { drafts } from "./chat/composer/drafts";
 import { House, HouseContext, useHouseState } from "./house";
-import { MemoryPage } from "./memory/memory-page";
 import { Dialog } from "./parts/dialog";
 import { Icon } from "./parts/icon";
 import { Toasts } from "./parts/toasts";
-import { go, usePath } from "./router";
-import { SettingsPage } from "./settings/settings-page";
+import { RoutePage } from "./pages";
+import { replaceAddress, usePath, useRoute } from "./router";
 import { Sidebar } from "./sidebar/sidebar";
 import { SignIn, signIns } from "./sign-in";
 import { tab, useTab } from "./tab";
@@ -50,11 +49,19 @@ export function App() {
   return <SignedInApp key={who.key_id} me={who} />;
 }
 
+/** The key that was signed in last in this page. */
+let lastKey: string | null = null;
+
 function SignedInApp({ me }: { me: SignedIn }) {
   const [house] = useState(() => {
     drafts.belongTo(me.key_id);
     return new House(me);
   });
+  useEffect(() => {
+    // The conversation of another key is not there for this one.
+    if (lastKey !== null && lastKey !== me.key_id) tab.begin(undefined);
+    lastKey = me.key_id;
+  }, [me.key_id]);
   useEffect(() => house.open(), [house]);
   return (
     <HouseContext value={house}>
@@ -65,26 +72,26 @@ function SignedInApp({ me }: { me: SignedIn }) {
 }
 
 function Shell() {
+  const route = useRoute();
   const path = usePath();
   const { loaded } = useHouseState();
   const { turn } = useTab();
   const [aside, setAside] = useState(false);
   const [over, setOver] = useState<string | null>(null);
-  const onChat = !path.startsWith("/memory") && !path.startsWith("/settings");
+  const onChat = route.page === "chat" || route.page === "sign-in";
   // Over one page and one conversation: on another it is gone.
   const here = `${path} ${turn}`;
   const isOver = over === here;
   const close = useCallback(() => setAside(false), []);
 
   useEffect(() => {
-    if (path.startsWith("/sign-in")) go("/");
-  }, [path]);
+    if (route.page === "sign-in") replaceAddress("/", { session: tab.now.session });
+  }, [route.page]);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (event.altKey && !event.ctrlKey && !event.metaKey && event.code === "KeyN") {
         event.preventDefault();
         tab.begin();
-        go("/");
       }
       if (event.key === "Escape") setAside(false);
     };
@@ -100,14 +107,14 @@ function Shell() {
           <Icon name="menu" />
         </button>
         <span className="bar-name">Cloister</span>
-        <button type="button" className="quiet" onClick={() => { tab.begin(); go("/"); close(); }} aria-label="New chat">
+        <button type="button" className="quiet" onClick={() => { tab.begin(); close(); }} aria-label="New chat">
           <Icon name="plus" />
         </button>
       </div>
       <div id="aside" className="aside"><Sidebar onLeave={close} /></div>
       {aside && <button type="button" className="veil" aria-label="Close the list" onClick={close} />}
       <main id="main">
-        {!loaded ? null : path.startsWith("/memory") ? <MemoryPage /> : path.startsWith("/settings") ? <SettingsPage /> : <Chat />}
+        {!loaded ? null : onChat ? <Chat /> : <RoutePage route={route} />}
         {loaded && !onChat && !isOver && (
           <button type="button" className="over-button" onClick={() => setOver(here)}>
             <Icon name="arch" />

@@ -2,12 +2,14 @@
 
 import { createContext, useContext, useSyncExternalStore } from "react";
 
-import { all, get, patch, remove, removeWhileLeaving, sentence, sessionPath, Refusal } from "./api/client";
+import { all, get, pages, remove, removeWhileLeaving, sentence, sessionPath, Refusal } from "./api/client";
 import { events, type HouseEvent } from "./api/events";
+import { listModels } from "./api/organisation";
+import { changeSession, createSession, type SessionChange } from "./api/sessions";
 import type { Forgotten, Project, Session, SignedIn } from "./api/shapes";
 
 const UNDO_SECONDS = 7;
-const MOST_SESSIONS = 2_000;
+const MOST_SESSIONS = 10_000;
 const SOON = 120;
 
 export interface Pending {
@@ -21,6 +23,8 @@ export interface HouseState {
   /** Deleted here, and not yet there: it can be undone. */
   leaving: ReadonlyMap<string, Pending>;
   turns: ReadonlySet<string>;
+  /** What the model's endpoint lists, the default first; null until it was asked. */
+  models: readonly string[] | null;
   loaded: boolean;
   problem: string | null;
 }
@@ -31,6 +35,7 @@ export class House {
     sessions: new Map(),
     leaving: new Map(),
     turns: new Set(),
+    models: null,
     loaded: false,
     problem: null,
   };
@@ -64,6 +69,7 @@ export class House {
     const leave = () => this.finishLeaving();
     addEventListener("pagehide", leave);
     void this.readAll();
+    void this.readModels();
     return () => {
       removeEventListener("pagehide", leave);
       stop();
@@ -72,12 +78,16 @@ export class House {
 
   async readAll(): Promise<void> {
     try {
-      const [projects, sessions] = await Promise.all([
-        all<Project>("/org/projects"),
-        all<Session>("/v1/sessions", MOST_SESSIONS),
-      ]);
-      const turns = this.state.turns;
-      this.become({ projects, sessions: new Map(sessions.map((each) => [each.external_id, each])), turns, loaded: true, problem: null });
+      const projects = all<Project>("/org/projects");
+      // If the conversations cannot be read, nobody waits for the projects: they must not fail unheard.
+      projects.catch(() => undefined);
+      const sessions = new Map<string, Session>();
+      // The newest are shown as soon as they are there; the others follow.
+      for await (const page of pages<Session>("/v1/sessions", MOST_SESSIONS)) {
+        for (const each of page) sessions.set(each.external_id, each);
+        if (!this.state.loaded) this.become({ projects: await projects, sessions: new Map(sessions), loaded: true, problem: null });
+      }
+      this.become({ projects: await projects, sessions, loaded: true, problem: null });
     } catch (error) {
       this.become({ problem: sentence(error) });
     }
@@ -85,6 +95,15 @@ export class House {
 
   async readProjects(): Promise<void> {
     this.become({ projects: await all<Project>("/org/projects") });
+  }
+
+  /** Asked once: it may take the model's endpoint a while. */
+  private async readModels(): Promise<void> {
+    try {
+      this.become({ models: await listModels() });
+    } catch {
+      // The picker shows the default then.
+    }
   }
 
   async readSession(id: string): Promise<void> {
@@ -95,13 +114,19 @@ export class House {
     }
   }
 
-  async rename(id: string, title: string): Promise<void> {
-    this.put(await patch<Session>(sessionPath(id), { title }));
+  /** Create a conversation before anything is said in it. */
+  async create(id: string, fields: SessionChange): Promise<Session> {
+    const session = await createSession({ external_id: id, ...fields });
+    this.put(session);
+    return session;
   }
 
-  async move(id: string, project: string | null): Promise<void> {
-    this.put(await patch<Session>(sessionPath(id), { project_id: project }));
-    await this.readProjects();
+  /** Change fields of a conversation; a move changes what projects have, so they are read again. */
+  async change(id: string, change: SessionChange): Promise<Session> {
+    const session = await changeSession(id, change);
+    this.put(session);
+    if (change.project_id !== undefined) await this.readProjects();
+    return session;
   }
 
   /** Out of sight now, and forgotten when nobody has undone it in time. */

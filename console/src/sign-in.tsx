@@ -1,9 +1,10 @@
 import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
 
 import { post, Refusal } from "./api/client";
-import { drafts } from "./chat/drafts";
+import { drafts } from "./chat/composer/drafts";
 import { Mark } from "./parts/icon";
-import { go, usePath } from "./router";
+import { replaceAddress, usePath } from "./router";
+import { tab } from "./tab";
 
 /** Tells this browser's other tabs that somebody signed in: they go on, or become the new one's. */
 export const signIns = new BroadcastChannel("cloister.sign-ins");
@@ -26,7 +27,7 @@ export function SignIn({ onSignedIn, unreachable }: { onSignedIn: () => void; un
     (code: string, replace: boolean) => {
       post("/console/sign-in", { code, replace })
         .then(() => {
-          go("/");
+          replaceAddress("/", { session: tab.now.session });
           signIns.postMessage(null);
           onSignedIn();
         })
@@ -49,7 +50,7 @@ export function SignIn({ onSignedIn, unreachable }: { onSignedIn: () => void; un
       <Mark />
       <h1>Cloister</h1>
       {unreachable ? (
-        <p role="status">The server cannot be reached. This page tries again by itself.</p>
+        <p role="status">The server can’t be reached. Trying again…</p>
       ) : other ? (
         <OtherSignIn
           detail={other.detail}
@@ -58,7 +59,7 @@ export function SignIn({ onSignedIn, unreachable }: { onSignedIn: () => void; un
             redeem(other.code, true);
           }}
           onStay={() => {
-            go("/");
+            replaceAddress("/", { session: tab.now.session });
             onSignedIn();
           }}
         />
@@ -68,13 +69,13 @@ export function SignIn({ onSignedIn, unreachable }: { onSignedIn: () => void; un
         <>
           <p role={state === "refused" ? "alert" : undefined}>
             {state === "refused"
-              ? "That link has been used already, or is too old. Each works once, for a quarter of an hour."
-              : "This browser is not signed in."}
+              ? "That link has been used already, or is too old. A link works once, for 15 minutes."
+              : "You’re signed out."}
           </p>
-          <p>Get a link where the server runs, and open it here:</p>
+          <p>Run this where the server runs, and open the link it prints:</p>
           <pre tabIndex={0}><code>cloister console</code></pre>
-          {hasDrafts && <p>What you typed and did not send is still here: open the link in another tab, and this one goes on with it.</p>}
-          <p className="hint">From a checkout: <code>./scripts/run console</code>. Your conversations are where they were.</p>
+          {hasDrafts && <p>What you typed is still here: open the link in another tab, and this one continues with it.</p>}
+          <p className="hint">From a checkout: <code>./scripts/run console</code>. Your conversations are safe.</p>
         </>
       )}
     </main>
@@ -87,7 +88,7 @@ function OtherSignIn({ detail, onReplace, onStay }: { detail: string; onReplace:
     <>
       <p role="alert">{detail.replace(/ Sign out first.*$/, "")}</p>
       <p className="choices">
-        <button type="button" onClick={onStay}>Stay signed in as now</button> <button type="button" onClick={onReplace}>Sign in with the link</button>
+        <button type="button" onClick={onStay}>Stay signed in</button> <button type="button" onClick={onReplace}>Sign in with the link</button>
       </p>
     </>
   );

@@ -1,22 +1,38 @@
-/** Plain sentences: what a place recalls, what a move does, when something was said. */
+/** Plain sentences: what a project remembers, what a move does. */
 
 import type { Project, Session } from "./api/shapes";
 
-export const SHARED_POOL = "the shared pool";
+export const NO_PROJECT = "No project";
 
+/** The name of a project as a label. */
 export function placeName(project: string | null, projects: readonly Project[]): string {
-  if (project === null) return SHARED_POOL;
-  return projects.find((each) => each.project_id === project)?.name ?? "a project";
+  if (project === null) return NO_PROJECT;
+  return projects.find((each) => each.project_id === project)?.name ?? "A project";
+}
+
+/** A project inside a sentence: "in Garden", "outside of all projects". */
+export function inPlace(project: string | null, projects: readonly Project[]): string {
+  return project === null ? "outside of all projects" : `in ${placeName(project, projects)}`;
+}
+
+/** One line that says what a project is, or what it means to be in none. */
+export function placeHint(project: string | null): string {
+  return project === null
+    ? "Chats that belong to no project. They remember each other, and no project’s chats."
+    : "A project is a separate memory: chats inside remember each other, and nothing else.";
 }
 
 export function titleOf(session: Pick<Session, "title" | "external_id"> | undefined, id: string): string {
   if (session?.title) return session.title;
-  return id.startsWith("chat-") ? "Untitled conversation" : id;
+  return id.startsWith("chat-") ? "Untitled chat" : id;
 }
 
-/** A title made of the first words that were said; no character is cut in two. */
+/** Marks of Markdown at the edges of words, and before a line. */
+const MARKS = /(?<![\p{L}\p{N}])[*_`~#>]+(?=\S)|(?<=\S)[*_`~]+(?![\p{L}\p{N}])|^[#>]+\s+/gmu;
+
+/** A title made of the first words that were said, without marks; no character is cut in two. */
 export function titleFrom(words: string): string {
-  const text = words.replaceAll(/\s+/g, " ").trim();
+  const text = words.slice(0, 1_000).replaceAll(MARKS, "").replaceAll(/\s+/g, " ").trim() || words.slice(0, 1_000).trim();
   const line = Array.from(new Intl.Segmenter().segment(text), (each) => each.segment);
   if (line.length <= 60) return line.join("");
   const cut = line.slice(0, 60).join("");
@@ -24,55 +40,34 @@ export function titleFrom(words: string): string {
   return `${end < 30 ? cut : cut.slice(0, end)}…`;
 }
 
-/** Whether a place is one pool for all users; all others are divided by user. */
+/** Whether a project is one pool for all users; all others are divided by user, and so is what is in no project. */
 function isSharedByMembers(project: string | null, projects: readonly Project[]): boolean {
   return projects.find((each) => each.project_id === project)?.member_visibility === "shared";
 }
 
-/** What a new conversation recalls. One that is begun here has no user. */
-export function recallSentence(project: string | null, projects: readonly Project[]): string {
-  const name = placeName(project, projects);
-  const whose = isSharedByMembers(project, projects) ? "" : " that have no user";
-  return `Remembers other conversations in ${name}${whose}. Nothing from elsewhere.`;
+/** What a new conversation remembers. `hasUsers`: some conversations there belong to a user, and are that user's alone. */
+export function recallSentence(project: string | null, projects: readonly Project[], hasUsers = false): string {
+  const chats = project === null ? "other chats without a project" : `other chats in ${placeName(project, projects)}`;
+  const apart = hasUsers && !isSharedByMembers(project, projects) ? " Chats of a user are remembered only for that user." : "";
+  return `Remembers ${chats}. Nothing from elsewhere.${apart}`;
 }
 
 /** What a move makes visible where, before it is done. */
 export function moveSentence(session: Pick<Session, "project_id" | "user_id" | "message_count">, to: string | null, projects: readonly Project[]): string {
   const { project_id: from, message_count: messages } = session;
-  const here = placeName(from, projects);
   const said = messages === 1 ? "Its one message" : `All of its ${count(messages, "message")}`;
-  const visible = `${said} can then be recalled by ${readersOf(session.user_id, to, projects)}, and by none in ${here} any more.`;
-  return from === null ? visible : `${visible} Entities that were learned from it stay in ${here}.`;
+  const visible = `${said} can then be recalled by ${readersOf(session.user_id, to, projects)}, and by none ${inPlace(from, projects)} any more.`;
+  return from === null ? visible : `${visible} Entities that were learned from it stay ${inPlace(from, projects)}.`;
 }
 
-/** Who recalls what a conversation of this user says in a place. */
+/** Who recalls what a conversation of this user says in a project. */
 function readersOf(user: string | null, project: string | null, projects: readonly Project[]): string {
-  const conversations = `every conversation in ${placeName(project, projects)}`;
+  const conversations = `every conversation ${inPlace(project, projects)}`;
   if (isSharedByMembers(project, projects)) return conversations;
   return user === null ? `${conversations} that has no user` : `${conversations} of the user ${user}`;
 }
 
+/** A number and its noun, in the reader's way of writing numbers. */
 export function count(number: number, noun: string, plural = `${noun}s`): string {
-  return `${number.toLocaleString("en")} ${number === 1 ? noun : plural}`;
-}
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-
-export function ago(moment: string, now = Date.now()): string {
-  const passed = now - Date.parse(moment);
-  if (passed < MINUTE) return "now";
-  if (passed < HOUR) return `${Math.floor(passed / MINUTE)} min`;
-  if (passed < DAY) return `${Math.floor(passed / HOUR)} h`;
-  if (passed < 7 * DAY) return `${Math.floor(passed / DAY)} d`;
-  return new Date(moment).toLocaleDateString("en", { day: "numeric", month: "short" });
-}
-
-export function day(moment: string): string {
-  return new Date(moment).toLocaleDateString("en", { day: "numeric", month: "long", year: "numeric" });
-}
-
-export function dayAndTime(moment: string): string {
-  return new Date(moment).toLocaleString("en", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+  return `${number.toLocaleString()} ${number === 1 ? noun : plural}`;
 }

@@ -1,8 +1,8 @@
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, describe, expect, it, vi } from "vitest";
 
-import { Composer } from "../src/chat/composer";
-import { drafts } from "../src/chat/drafts";
+import { Composer } from "../src/chat/composer/composer";
+import { drafts } from "../src/chat/composer/drafts";
 
 afterEach(cleanup);
 afterEach(() => drafts.put("one", ""));
@@ -19,7 +19,7 @@ describe("the composer", () => {
     const { field, onSend } = shown();
     fireEvent.change(field, { target: { value: "  hello " } });
     fireEvent.keyDown(field, { key: "Enter" });
-    expect(onSend).toHaveBeenCalledExactlyOnceWith("hello");
+    expect(onSend).toHaveBeenCalledExactlyOnceWith("hello", []);
     expect(field.value).toBe("");
   });
 
@@ -38,7 +38,10 @@ describe("the composer", () => {
 
   it("shows what comes back, and keeps what is typed when it is shown again", () => {
     const { field, view } = shown();
-    act(() => drafts.giveBack("one", "lost words"));
+    act(() => {
+      drafts.sending("one", "lost words", null);
+      drafts.giveBack("one");
+    });
     expect(field.value).toBe("lost words");
     fireEvent.change(field, { target: { value: "found words" } });
     view.unmount();

@@ -1,9 +1,17 @@
 import { describe, expect, it, vi } from "vitest";
 
-import { Drafts } from "../src/chat/drafts";
+import { Drafts } from "../src/chat/composer/drafts";
+
+function returned(words: string, since = ""): Drafts {
+  const drafts = new Drafts();
+  drafts.sending("one", words, "msg_1");
+  drafts.put("one", since);
+  drafts.giveBack("one");
+  return drafts;
+}
 
 describe("drafts", () => {
-  it("are each session's own, and told of when they change", () => {
+  it("are each session's own, and watchers hear of changes", () => {
     const drafts = new Drafts();
     const watcher = vi.fn();
     drafts.watch(watcher);
@@ -14,44 +22,59 @@ describe("drafts", () => {
     expect(watcher).toHaveBeenCalledTimes(2);
   });
 
-  it("take back what was not kept, before what was typed since", () => {
-    const drafts = new Drafts();
-    drafts.giveBack("one", "lost words");
-    expect(drafts.of("one")).toBe("lost words");
-    drafts.put("one", "more");
-    drafts.giveBack("one", "lost again");
-    expect(drafts.of("one")).toBe("lost again\nmore");
+  it("take back what was not stored, before what was typed since", () => {
+    expect(returned("lost words").of("one")).toBe("lost words");
+    expect(returned("lost words", "more").of("one")).toBe("lost words\nmore");
   });
 
-  it("let go of what was kept after all, unless it was changed", () => {
-    const drafts = new Drafts();
-    drafts.giveBack("one", "kept");
-    drafts.takeBack("one", "kept");
+  it("let go of what was stored after all, unless it was changed", () => {
+    const drafts = returned("kept");
+    drafts.settle("one", { id: "msg_2", content: "kept" });
     expect(drafts.of("one")).toBe("");
-    drafts.put("one", "kept, and more");
-    drafts.takeBack("one", "kept");
-    expect(drafts.of("one")).toBe("kept, and more");
+    const changed = returned("kept");
+    changed.put("one", "kept, and more");
+    changed.settle("one", { id: "msg_2", content: "kept" });
+    expect(changed.of("one")).toBe("kept, and more");
   });
 
-  it("let go of what was kept after all, and of nothing that was typed since", () => {
-    const drafts = new Drafts();
-    drafts.put("one", "kept");
-    drafts.giveBack("one", "kept");
-    drafts.takeBack("one", "kept");
-    expect(drafts.of("one")).toBe("kept");
-    drafts.put("one", "typed since");
-    drafts.giveBack("one", "two\nlines");
-    drafts.takeBack("one", "two\nlines");
+  it("let go of nothing that was typed since", () => {
+    const drafts = returned("two\nlines", "typed since");
+    drafts.settle("one", { id: "msg_2", content: "two\nlines" });
     expect(drafts.of("one")).toBe("typed since");
   });
 
-  it("stay with whoever typed them, and are nobody else's", () => {
-    const drafts = new Drafts();
+  it("keep words that were only said before in the same way", () => {
+    const drafts = returned("yes");
+    drafts.settle("one", { id: "msg_1", content: "yes" });
+    expect(drafts.of("one")).toBe("yes");
+    drafts.settle("one", { id: "msg_2", content: "yes" });
+    expect(drafts.of("one")).toBe("yes");
+  });
+
+  it("outlive a refresh, also in the middle of sending, and leave nothing behind when all was sent", () => {
+    sessionStorage.clear();
+    const before = new Drafts(sessionStorage);
+    before.belongTo("anna");
+    before.put("one", "typed");
+    before.sending("two", "on its way", null);
+    const after = new Drafts(sessionStorage);
+    after.belongTo("anna");
+    expect([after.of("one"), after.of("two")]).toEqual(["typed", "on its way"]);
+    after.put("one", "");
+    after.settle("two", { id: "msg_2", content: "on its way" });
+    expect(sessionStorage).toHaveLength(0);
+  });
+
+  it("stay with the key that typed them, and are nobody else's", () => {
+    sessionStorage.clear();
+    const drafts = new Drafts(sessionStorage);
     drafts.belongTo("anna");
     drafts.put("one", "secret");
     drafts.belongTo("anna");
     expect(drafts.of("one")).toBe("secret");
-    drafts.belongTo("bert");
-    expect(drafts.of("one")).toBe("");
+    const other = new Drafts(sessionStorage);
+    other.belongTo("bert");
+    expect(other.of("one")).toBe("");
+    expect(sessionStorage.getItem("cloister.drafts") ?? "").not.toContain("secret");
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import type { Project } from "../src/api/shapes";
-import { ago, count, moveSentence, placeName, recallSentence, titleFrom, titleOf } from "../src/words";
+import { ago, day, exactly } from "../src/times";
+import { count, moveSentence, placeName, recallSentence, titleFrom, titleOf } from "../src/words";
 
 const garden: Project = {
   project_id: "proj_1",
@@ -17,10 +18,10 @@ describe("a move", () => {
   it("says what becomes visible where, and what stays", () => {
     const told = { project_id: "proj_1", user_id: null, message_count: 2 };
     expect(moveSentence(told, null, [garden])).toBe(
-      "All of its 2 messages can then be recalled by every conversation in the shared pool that has no user, and by none in Garden any more. Entities that were learned from it stay in Garden.",
+      "All of its 2 messages can then be recalled by every conversation outside of all projects that has no user, and by none in Garden any more. Entities that were learned from it stay in Garden.",
     );
     expect(moveSentence({ ...told, project_id: null, message_count: 1 }, "proj_1", [garden])).toBe(
-      "Its one message can then be recalled by every conversation in Garden, and by none in the shared pool any more.",
+      "Its one message can then be recalled by every conversation in Garden, and by none outside of all projects any more.",
     );
   });
 
@@ -34,17 +35,21 @@ describe("a move", () => {
 
 describe("names", () => {
   it("of places", () => {
-    expect(placeName(null, [garden])).toBe("the shared pool");
+    expect(placeName(null, [garden])).toBe("No project");
     expect(placeName("proj_1", [garden])).toBe("Garden");
-    expect(placeName("proj_2", [garden])).toBe("a project");
-    expect(recallSentence("proj_1", [garden])).toBe("Remembers other conversations in Garden. Nothing from elsewhere.");
-    expect(recallSentence(null, [garden])).toBe("Remembers other conversations in the shared pool that have no user. Nothing from elsewhere.");
+    expect(placeName("proj_2", [garden])).toBe("A project");
+    expect(recallSentence("proj_1", [garden])).toBe("Remembers other chats in Garden. Nothing from elsewhere.");
+    expect(recallSentence(null, [garden])).toBe("Remembers other chats without a project. Nothing from elsewhere.");
+    expect(recallSentence("proj_1", [garden], true)).not.toContain("user");
+    expect(recallSentence("proj_1", [{ ...garden, member_visibility: "private" }], true)).toContain("Chats of a user are remembered only for that user.");
   });
 
   it("of conversations", () => {
-    expect(titleOf(undefined, "chat-0011")).toBe("Untitled conversation");
+    expect(titleOf(undefined, "chat-0011")).toBe("Untitled chat");
     expect(titleOf(undefined, "lisbon")).toBe("lisbon");
     expect(titleFrom("  The\n gate   code ")).toBe("The gate code");
+    expect(titleFrom("# How do **roses** and `beans` grow, snake_case 2*3?")).toBe("How do roses and beans grow, snake_case 2*3?");
+    expect(titleFrom("***")).toBe("***");
     expect(titleFrom("word ".repeat(40))).toMatch(/^(word )+word…$/);
     expect(titleFrom("x".repeat(100))).toHaveLength(61);
     expect(titleFrom("🌹".repeat(100)).isWellFormed()).toBe(true);
@@ -56,9 +61,17 @@ describe("numbers and times", () => {
     expect(count(1, "memory", "memories")).toBe("1 memory");
     expect(count(1_200, "memory", "memories")).toBe("1,200 memories");
     const now = Date.parse("2026-05-02T12:00:00Z");
-    expect(ago("2026-05-02T11:59:30Z", now)).toBe("now");
-    expect(ago("2026-05-02T11:15:00Z", now)).toBe("45 min");
-    expect(ago("2026-05-02T02:00:00Z", now)).toBe("10 h");
-    expect(ago("2026-04-29T12:00:00Z", now)).toBe("3 d");
+    expect(ago("2026-05-02T11:59:30Z", now, "en")).toBe("now");
+    expect(ago("2026-05-02T11:15:00Z", now, "en")).toBe("45m ago");
+    expect(ago("2026-05-02T02:00:00Z", now, "en")).toBe("10h ago");
+    expect(ago("2026-04-29T12:00:00Z", now, "en")).toBe("3d ago");
+    expect(ago("2026-04-02T12:00:00Z", now, "en")).toBe("Apr 2");
+  });
+
+  it("are the reader's", () => {
+    const now = Date.parse("2026-05-02T12:00:00Z");
+    expect(ago("2026-05-02T02:00:00Z", now, "de")).toBe("vor 10 Std.");
+    expect(day("2025-05-02T12:00:00Z", now, "de")).toBe("2. Mai 2025");
+    expect(exactly("2026-05-02T12:00:00Z", "en")).toMatch(/^Saturday, May 2, 2026 at /);
   });
 });

@@ -21,17 +21,8 @@ from cloister.interfaces.python.async_library import AsyncCloister
 from cloister.interfaces.python.derived_shapes import Appended, Entity, Extraction, Memory, MemoryRevision, Observation
 from cloister.interfaces.python.library import Cloister, RemoteCloister
 from cloister.interfaces.python.pages import Page
-from cloister.interfaces.python.shapes import (
-    Context,
-    ContextItem,
-    DeletedProject,
-    Episode,
-    Forgotten,
-    Hit,
-    Message,
-    Project,
-    Session,
-)
+from cloister.interfaces.python.recall.shapes import Context, ContextItem, Hit
+from cloister.interfaces.python.shapes import DeletedProject, Episode, Forgotten, Message, Project, Session
 from cloister.interfaces.python.tenant_shapes import ApiKey, CreatedKey, Usage
 
 __all__ = [

@@ -1,13 +1,12 @@
 """Wire the services from the settings. The only module that chooses concrete back ends."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import LOCAL_TENANT
 from cloister.domain.lease import LEASE_SECONDS, TURN_LEASE_SECONDS
-from cloister.domain.maintenance.backup import BackupReport, StepProgress, no_progress
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock, now
 from cloister.domain.tracing.interface import NO_TRACING, Tracer
@@ -26,9 +25,9 @@ from cloister.opening import (
     open_index,
     open_tracer,
 )
-from cloister.services.archive.export import Export
-from cloister.services.archive.import_lines import Import
+from cloister.opening import restore_backup as restore_backup
 from cloister.services.audit.index_probe import IndexProbe
+from cloister.services.audit.plant import AuditPlants
 from cloister.services.certificates.certify import Certification
 from cloister.services.chat.converse import Chat
 from cloister.services.chat.follow import TurnReaders
@@ -36,6 +35,8 @@ from cloister.services.chat.responses import Responses
 from cloister.services.chat.traced_turns import TracedTurns
 from cloister.services.chat.turns import Turns
 from cloister.services.chat.unrecorded import UnrecordedChat
+from cloister.services.chat_model.names import ModelNames
+from cloister.services.conversations.branches import Branches
 from cloister.services.conversations.default_sessions import DefaultSessions
 from cloister.services.conversations.erase_user import UserErasure
 from cloister.services.conversations.files import MemoryFiles
@@ -56,6 +57,7 @@ from cloister.services.indexing.queue import IndexQueue
 from cloister.services.indexing.reindex import Reindexer
 from cloister.services.indexing.vectors import VectorQueue
 from cloister.services.lease import Leases
+from cloister.services.listing.message_windows import MessageWindows
 from cloister.services.maintenance.integrity import RowIntegrity
 from cloister.services.memories.claims import Claims
 from cloister.services.memories.corrections import Corrections
@@ -66,6 +68,7 @@ from cloister.services.memories.extract import Extraction
 from cloister.services.memories.memories import Memories
 from cloister.services.memories.observations import Observations
 from cloister.services.memories.preview import ExtractionPreview
+from cloister.services.memories.truth.manual_facts import ManualFacts
 from cloister.services.processes import Processes
 from cloister.services.recall.build_context import ContextBuilder
 from cloister.services.recall.current_rows import CurrentRows
@@ -91,12 +94,11 @@ from cloister.services.tenancy.visibility import VisibilityChange
 from cloister.services.wakeup import WakeUp
 from cloister.settings import CONTEXT_TOKENS, Settings
 from cloister.storage.interface import Database
-from cloister.storage.sqlite.database import DATABASE_FILE
-from cloister.storage.sqlite.restore import restore_directory
 from cloister.storage.stores.tenants import TenantStore
 
 if TYPE_CHECKING:
-    pass
+    from cloister.services.archive.export import Export
+    from cloister.services.archive.import_lines import Import
 
 LOCAL_NAME = "local"
 
@@ -109,6 +111,7 @@ class Services:
     index: Index
     projects: Projects
     sessions: Sessions
+    message_windows: MessageWindows
     record: Recorder
     recall: Recall
     context: ContextBuilder
@@ -116,12 +119,14 @@ class Services:
     pool_reader: PoolReader
     mcp_sessions: DefaultSessions
     mem0_sessions: DefaultSessions
+    branches: Branches
     forgetting: Forgetting
     certification: Certification
     index_probe: IndexProbe
+    audit_plants: AuditPlants
     erase_user: UserErasure
-    export: Export
-    import_lines: Import
+    open_export: Callable[[], "Export"]
+    open_import: Callable[[], "Import"]
     tenants: Tenants
     queue: IndexQueue
     reindex: Reindexer
@@ -165,6 +170,14 @@ class Services:
     additional_embedder: AdditionalEmbedder | None = None
     immediate: bool
     """Whether a message can be recalled as soon as it is committed, without draining the queue."""
+
+    @property
+    def export(self) -> "Export":
+        return self.open_export()
+
+    @property
+    def import_lines(self) -> "Import":
+        return self.open_import()
 
     def close(self) -> None:
         self.extractor.close()
@@ -240,15 +253,17 @@ def wire(
     memory_indexing = MemoryIndexing(database, indexer, clock)
     entity_indexing = EntityIndexing(database, external, indexer, clock)
     queue = IndexQueue(database, external, indexer, memory_indexing, entity_indexing, clock)
-    memories = Memories(
-        database, memory_indexing, generation, clock, events, entity_indexing, subject_of=Rules().subject
-    )
-    corrections = Corrections(database, memory_indexing, generation, clock, events, subject_of=Rules().subject)
+    manual = ManualFacts(Rules(), clock)
+    memories = Memories(database, memory_indexing, generation, clock, events, entity_indexing, manual)
+    corrections = Corrections(database, memory_indexing, generation, clock, events, manual)
     entities = Entities(database, entity_indexing, clock)
     visibility = VisibilityChange(entity_indexing, generation, clock)
     projects = Projects(database, generation, clock, limits, events, visibility)
     reindexer = Reindexer(database, indexer, memory_indexing, entity_indexing, queue, clock, vectors)
-    sessions = Sessions(database, generation, clock, limits, events)
+    is_configured = chat_model is not None and not isinstance(chat_model, RecallOnly)
+    chat_model = chat_model or RecallOnly()
+    model_names = ModelNames(chat_model, is_configured=is_configured)
+    sessions = Sessions(database, generation, clock, limits, events, model_names)
     recorder = Recorder(database, indexer, clock, limits, wake_up, events, tracer)
     profiles = Profiles(database, generation, clock)
     contexts = TracedContextBuilder(database, recall, generation, clock, profiles, tracer=tracer)
@@ -258,20 +273,23 @@ def wire(
     receipts = Receipts(database, generation, clock)
     access = ApiKeys(database, projects, clock)
     turn_leases = Leases(clock, min(lease_seconds, TURN_LEASE_SECONDS))
-    turns = TracedTurns(database, sessions, recorder, events, turn_leases, tracer=tracer)
+    branches = Branches(database, forgetting, entity_indexing, turn_leases, clock, events, wake_up)
+    turns = TracedTurns(database, sessions, recorder, branches, events, turn_leases, tracer=tracer)
     chat = Chat(
         turns,
         contexts,
         forgetting,
-        chat_model or RecallOnly(),
+        chat_model,
         context_tokens=context_tokens,
         allows_caller_keys=allows_caller_keys,
+        quotes_only=not is_configured,
     )
     return Services(
         database=database,
         index=index,
         projects=projects,
         sessions=sessions,
+        message_windows=MessageWindows(database, clock),
         record=recorder,
         recall=recall,
         context=contexts,
@@ -279,12 +297,14 @@ def wire(
         pool_reader=PoolReader(database, generation, clock),
         mcp_sessions=DefaultSessions(database=database, prefix="mcp-"),
         mem0_sessions=DefaultSessions(database=database, prefix="mem0-"),
+        branches=branches,
         forgetting=forgetting,
         certification=Certification(database, external, recall, search, index_probe),
         index_probe=index_probe,
+        audit_plants=AuditPlants(database, contexts, entities, claims, clock),
         erase_user=UserErasure(database, forgetting, entity_indexing, generation, events),
-        export=Export(database, clock),
-        import_lines=Import(
+        open_export=lambda: _export(database, clock),
+        open_import=lambda: _import(
             database, indexer, entity_indexing, recorder, EntryEmbedding(embedder), clock, limits, events
         ),
         tenants=Tenants(database, external, forgetting, access, generation, clock, events),
@@ -302,7 +322,7 @@ def wire(
         entity_changes=EntityChanges(database, entities, entity_indexing, clock),
         entity_undo=EntityUndo(database, entities, entity_indexing, clock),
         observations=Observations(database),
-        extraction=Extraction(database, memories, entities, extractor, clock, claims, tracer),
+        extraction=Extraction(database, memories, entities, extractor, clock, claims, events, tracer),
         extraction_preview=ExtractionPreview(database, extractor, clock),
         claims=claims,
         turns=turns,
@@ -333,6 +353,28 @@ def wire(
     )
 
 
+def _export(database: Database, clock: Clock) -> "Export":
+    """Archives are imported at first use, since few processes export anything."""
+    from cloister.services.archive.export import Export
+
+    return Export(database, clock)
+
+
+def _import(
+    database: Database,
+    indexer: Indexer,
+    entities: EntityIndexing,
+    recorder: Recorder,
+    embedding: EntryEmbedding,
+    clock: Clock,
+    limits: Limits,
+    events: EventBus,
+) -> "Import":
+    from cloister.services.archive.import_lines import Import
+
+    return Import(database, indexer, entities, recorder, embedding, clock, limits, events)
+
+
 def open_tenant(services: Services, given: str | None) -> Reach:
     """The existing tenant with this id or name; for None or `local` the tenant of the installation, which is created at its first
     use."""
@@ -347,17 +389,3 @@ def ensure_local_tenant(services: Services) -> Reach:
     if not known:
         services.projects.create_tenant(LOCAL_NAME, tenant=LOCAL_TENANT)
     return reach
-
-
-def restore_backup(
-    settings: Settings, file: Path, *, replace: bool = False, progress: StepProgress = no_progress
-) -> BackupReport:
-    """Make the database that the settings name from a backup: all of it, or nothing. An existing one is kept, unless `replace`."""
-    if not settings.postgres:
-        return restore_directory(
-            file, Path(settings.data).expanduser() / DATABASE_FILE, replace=replace, progress=progress
-        )
-    from cloister.storage.postgres.backup import restore_database
-
-    open_database(settings).close()
-    return restore_database(settings.data, file, replace=replace, progress=progress)

@@ -1,8 +1,10 @@
-"""Open the parts that the settings name: database, index, embedder, models and tracer. What is not named is not imported."""
+"""Open the parts that the settings name: database, index, embedder, models and tracer. What is not named is not imported.
+Also restores the database that they name from a backup."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cloister.domain.maintenance.backup import BackupReport, StepProgress, no_progress
 from cloister.domain.tracing.interface import NO_TRACING, Tracer
 from cloister.index.exact.index import ExactIndex
 from cloister.index.interface import Index
@@ -11,7 +13,8 @@ from cloister.models.recall_only import RecallOnly
 from cloister.models.rules.extractor import Rules
 from cloister.settings import EmbedderSettings, Settings, TracingSettings
 from cloister.storage.interface import Database
-from cloister.storage.sqlite.database import open_sqlite
+from cloister.storage.sqlite.database import DATABASE_FILE, open_sqlite
+from cloister.storage.sqlite.restore import restore_directory
 
 if TYPE_CHECKING:
     from cloister.models.openai.endpoint import Endpoint
@@ -23,8 +26,24 @@ def open_database(settings: Settings) -> Database:
     if settings.postgres:
         from cloister.storage.postgres.database import open_postgres
 
-        return open_postgres(settings.data)
+        return open_postgres(
+            settings.data, connections=settings.postgres_connections, seconds=settings.postgres_seconds
+        )
     return open_sqlite(Path(settings.data).expanduser())
+
+
+def restore_backup(
+    settings: Settings, file: Path, *, replace: bool = False, progress: StepProgress = no_progress
+) -> BackupReport:
+    """Make the database that the settings name from a backup: all of it, or nothing. An existing one is kept, unless `replace`."""
+    if not settings.postgres:
+        return restore_directory(
+            file, Path(settings.data).expanduser() / DATABASE_FILE, replace=replace, progress=progress
+        )
+    from cloister.storage.postgres.backup import restore_database
+
+    open_database(settings).close()
+    return restore_database(settings.data, file, replace=replace, progress=progress)
 
 
 def open_index(settings: Settings, embedder: Embedder) -> Index:

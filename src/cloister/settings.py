@@ -32,6 +32,8 @@ class Settings:
     index: IndexKind = "exact"
     qdrant_url: str | None = None
     qdrant_key: str | None = None
+    postgres_connections: int = 16
+    postgres_seconds: int = 2
     limits: Limits = Limits()  # noqa: RUF009 - it is frozen
     host: str = "127.0.0.1"
     port: int = 8420
@@ -96,6 +98,9 @@ VARIABLES: Mapping[str, str] = {
     "CLOISTER_KEY": "API key, when the data is an http:// address",
     "CLOISTER_TENANT": "tenant of the data directory or database, by its id or name (default: the local one)",
     "CLOISTER_POOL_CACHE_MB": "memory for the pools in use, in megabytes (default: 256)",
+    "CLOISTER_POSTGRES_CONNECTIONS": "connections to PostgreSQL that one process opens at most for reads, and as many for writes"
+    " (default: 16)",
+    "CLOISTER_POSTGRES_TIMEOUT": "seconds after which a PostgreSQL that does not answer counts as away (default: 2)",
     "CLOISTER_INDEX": "recall index: exact (default) or qdrant",
     "CLOISTER_QDRANT_URL": "Qdrant server, when the index is qdrant",
     "CLOISTER_QDRANT_KEY": "API key of that server",
@@ -156,6 +161,8 @@ def read_settings(
         index=cast(IndexKind, index),
         qdrant_url=env.get("CLOISTER_QDRANT_URL"),
         qdrant_key=env.get("CLOISTER_QDRANT_KEY"),
+        postgres_connections=_whole_number(env, "CLOISTER_POSTGRES_CONNECTIONS", 16, lowest=1, highest=1_000),
+        postgres_seconds=_whole_number(env, "CLOISTER_POSTGRES_TIMEOUT", 2, lowest=1, highest=600, unit=" of seconds"),
         limits=Limits(
             messages=_whole_number(env, "CLOISTER_MAX_MESSAGES", 0) or None,
             sessions=_whole_number(env, "CLOISTER_MAX_SESSIONS", 0) or None,

@@ -8,7 +8,7 @@ import pytest
 
 from cloister import Cloister
 from support.databases.engines import Engine, opened_engine
-from support.servers.http_server import serving
+from support.servers.http_server import Server, serving
 
 NewUser = Callable[[], str]
 
@@ -32,9 +32,14 @@ def embedded(folder: Path) -> Generator[Cloister]:
 
 
 @pytest.fixture(scope="session")
-def memory(engine: Engine) -> Generator[Cloister]:
+def server(engine: Engine) -> Generator[Server]:
+    with serving(engine.services()) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def memory(server: Server) -> Generator[Cloister]:
     """The library at a server, whose tenant is new."""
-    with serving(engine.services()) as server:
-        tenant = server.new_tenant()
-        with Cloister(server.address, key=tenant.key) as remote:
-            yield remote
+    tenant = server.new_tenant()
+    with Cloister(server.address, key=tenant.key) as remote:
+        yield remote

@@ -17,6 +17,7 @@ from adapters.conftest import NewUser
 from cloister import Cloister
 from cloister.domain.errors import Forbidden, InvalidRequest, NotFound
 from cloister.integrations.google_adk import CloisterMemoryService
+from cloister.interfaces.python.arguments import NOT_GIVEN
 
 APP = "beekeeper"
 
@@ -107,6 +108,57 @@ def test_door_8_a_memory_is_forgotten_by_its_user_only(embedded: Cloister, new_u
     delete(service, ada, known.id)
     with pytest.raises(NotFound):
         embedded.get_memory(known.id)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_door_8_iso_4_a_memory_of_another_project_is_not_forgotten(
+    memory: Cloister, new_user: NewUser, named: bool
+) -> None:
+    """DOOR-8, ISO-4: the key reaches all projects of the tenant, the service one. Superseded memories are forgotten too."""
+    user = new_user()
+    other = memory.create_project(f"Other of {user}").project_id
+    own = memory.create_project(f"Own of {user}").project_id if named else memory.create_session().project_id
+    assert own is not None
+    service = CloisterMemoryService(memory, app_name=APP, user_id=user, project_id=own if named else NOT_GIVEN)
+    for number, (project, is_reached) in enumerate(((other, False), (None, False), (own, True))):
+        name = f"{user}-{number}"
+        memory.create_session(name, project_id=project, user_id=user)
+        for said in ("I live in Rome.", "I live in Oslo."):
+            memory.record(name, "user", said)
+            memory.extract(name)
+        known = memory.memories(name)
+        assert sorted(each.status for each in known) == ["active", "superseded"]
+        for each in known:
+            delete = service.delete_memory(app_name=APP, user_id=user, memory_id=each.id)
+            if is_reached:
+                asyncio.run(delete)
+            else:
+                with pytest.raises(NotFound):
+                    asyncio.run(delete)
+        assert len(memory.memories(name)) == (0 if is_reached else 2)
+
+
+def test_mem_11_in_a_shared_project_every_entry_names_its_speaker(memory: Cloister, new_user: NewUser) -> None:
+    """MEM-11, DOOR-8: "The user is allergic to nuts" would be read as a fact about the one who asks."""
+    ada, ben = new_user(), new_user()
+    shared = memory.create_project(f"Shared with {ada}", member_visibility="shared").project_id
+    services = {
+        user: CloisterMemoryService(memory, app_name=APP, user_id=user, project_id=shared) for user in (ada, ben)
+    }
+    asyncio.run(
+        services[ben].add_session_to_memory(
+            session(ben, event(1, "user", "I am allergic to nuts."), event(2, "beekeeper", "No nuts, then."))
+        )
+    )
+    (said,) = memory.sessions(user_id=ben)
+    memory.extract(said.external_id)
+    answer = asyncio.run(services[ada].search_memory(app_name=APP, user_id=ada, query="Who is allergic to nuts?"))
+    entries = [(each.author, (each.content.parts or [types.Part()])[0].text) for each in answer.memories]
+    assert (f'user "{ben}"', f'User "{ben}" is allergic to nuts.') in entries
+    assert (f'user "{ben}"', "I am allergic to nuts.") in entries
+    assert not any("The user" in (text or "") for _, text in entries)
+    own = asyncio.run(services[ben].search_memory(app_name=APP, user_id=ben, query="Who is allergic to nuts?"))
+    assert {each.author for each in own.memories} == {"user"}, "nobody else is quoted"
 
 
 class Beekeeper(BaseAgent):

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from pydantic_ai.models.test import TestModel
 
 from adapters.conftest import NewUser
 from cloister import Cloister
+from cloister.integrations.entry_part import EntryPart, Operation
 from cloister.integrations.pydantic_ai import CloisterConversationStore
 
 NAMES = st.sampled_from(["a", "b", "c"])
@@ -227,3 +229,97 @@ def test_door_8_a_long_history_is_saved_and_deleted(embedded: Cloister, new_user
         {"op": "search", "namespace_prefix": ["pydantic_ai", kind], "limit": 5} for kind in ("entries", "records")
     ]
     assert embedded.run_entry_operations(search, user_id=user) == [[], []]
+
+
+def interrupted(monkeypatch: pytest.MonkeyPatch, chosen: Callable[[Operation], bool], work: Callable[[], Any]) -> None:
+    """Do this work once, after the first batch with such an operation."""
+    run_batch = EntryPart.run
+    done: list[bool] = []
+
+    async def run(part: EntryPart, *operations: Operation) -> list[Any]:
+        results = await run_batch(part, *operations)
+        if not done and any(map(chosen, operations)):
+            done.append(True)
+            await work()
+        return results
+
+    monkeypatch.setattr(EntryPart, "run", run)
+
+
+@pytest.mark.parametrize("name", ["", "zz"])
+def test_door_8_a_fork_that_is_continued_while_the_first_is_deleted_keeps_its_history(
+    memory: Cloister, new_user: NewUser, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """DOOR-8: a record that was saved between two pages of the list was on neither, and its entries were deleted."""
+    store = CloisterConversationStore(memory, user_id=new_user())
+
+    async def work() -> None:
+        said = [message(number) for number in (0, 1, 4)]
+        await store.save(Conversation(conversation_id="chat", messages=said[:2]))
+        fork = await store.fork("chat", new_conversation_id=f"{name}fork")
+        for number in range(35):
+            await store.save(Conversation(conversation_id=f"other-{number}", messages=[message(2)]))
+
+        async def continue_fork() -> None:
+            fork.messages.append(said[2])
+            await store.save(fork)
+
+        interrupted(monkeypatch, lambda operation: operation["op"] == "list", continue_fork)
+        await store.delete("chat")
+        loaded = await store.load(f"{name}fork")
+        assert loaded is not None and loaded.messages == said
+        assert await store.load("chat") is None
+
+    run(work)
+
+
+def test_door_8_a_fork_made_while_a_long_conversation_is_deleted_is_whole_or_refused(
+    embedded: Cloister, new_user: NewUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DOOR-8: the deletion takes several batches. What the fork shares is left, and the rest is deleted all the same."""
+    user = new_user()
+    store = CloisterConversationStore(embedded, user_id=user)
+    messages = [message(number) for number in range(1_000)]
+    forks: dict[int, str] = {}
+
+    async def work() -> None:
+        await store.save(Conversation(conversation_id="long", messages=messages))
+        record, entries = await store.read_record("long"), await store.load_entries("long")
+        assert record is not None and entries is not None
+
+        async def fork() -> None:
+            """As `fork` does that has read the conversation before it was deleted."""
+            for at in (50, 990):
+                head = entries[at - 1].id
+                made = replace(record, conversation_id=f"fork-{at}", head_id=head, revision="1")
+                try:
+                    await store.write_record(made, expected_revision=None)
+                except ConversationConflict:
+                    forks[at] = "refused"
+                else:
+                    forks[at] = "made"
+
+        is_deletion = {"op": "delete", "namespace": ("pydantic_ai", "records"), "key": "long"}
+        interrupted(monkeypatch, lambda operation: operation == is_deletion, fork)
+        await store.delete("long")
+        loaded = await store.load("fork-50")
+        assert loaded is not None and loaded.messages == messages[:50]
+
+    run(work)
+    assert forks == {50: "made", 990: "refused"}
+    left = embedded.run_entry_operations(
+        [{"op": "list", "namespace": ["pydantic_ai", "entries"], "limit": 1_000}], user_id=user
+    )
+    assert len(left[0]) == 50
+
+
+def test_door_8_conversations_that_are_forked_at_once_are_all_saved(memory: Cloister, new_user: NewUser) -> None:
+    """DOOR-8: they share a counter, which is no reason to refuse one of them."""
+    store = CloisterConversationStore(memory, user_id=new_user())
+
+    async def work() -> None:
+        await store.save(Conversation(conversation_id="chat", messages=[message(0)]))
+        await asyncio.gather(*(store.fork("chat", new_conversation_id=f"fork-{number}") for number in range(4)))
+        assert len(await store.list_conversations()) == 5
+
+    run(work)

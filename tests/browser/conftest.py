@@ -27,6 +27,7 @@ def browser() -> Generator[Browser]:
 @pytest.fixture(scope="module")
 def the_model() -> Generator[FakeEndpoint]:
     with fake_endpoint() as endpoint:
+        endpoint.models = ("fake", "other")
         yield endpoint
 
 

@@ -1,9 +1,11 @@
 """The chat: streamed, stopped, answered again, edited, copied; what was recalled; and nothing in a reply that could do harm."""
 
+import re
+
 from playwright.sync_api import expect
 
 from support.clients.browser import Desk
-from support.clients.chat_client import Gate, messages, said, words
+from support.clients.chat_client import Gate, said, words
 from support.servers.fake_endpoint import FakeEndpoint
 
 HARM = """Look: <img src=x onerror="document.title='harmed'"> <script>document.title='harmed'</script>
@@ -23,14 +25,14 @@ def test_a_reply_is_shown_as_it_comes_and_can_be_stopped(desk: Desk, model: Fake
     tab.say("Count.")
     gate.let(2)
     expect(tab.replies.last).to_contain_text("One, two,")
-    tab.page.get_by_role("button", name="Stop the reply").click()
+    tab.page.get_by_role("button", name="Stop", exact=True).click()
     tab.is_idle()
-    expect(tab.replies.last).to_contain_text("Cut off here.")
+    expect(tab.replies.last).to_contain_text("Stopped.")
     assert said(desk.tenant, tab.session)[-1] == ("assistant", "partial", "One, two, ")
     gate.open()
 
 
-def test_escape_stops_and_answering_again_replaces_the_reply(desk: Desk, model: FakeEndpoint) -> None:
+def test_escape_stops_and_regenerating_answers_again(desk: Desk, model: FakeEndpoint) -> None:
     tab = desk.sign_in()
     gate = Gate()
     model.answers(words("Wrong ", "way.", gate=gate))
@@ -41,36 +43,13 @@ def test_escape_stops_and_answering_again_replaces_the_reply(desk: Desk, model: 
     tab.is_idle()
     gate.open()
     model.answers(words("Right way."))
-    tab.page.get_by_role("button", name="Answer again").click()
+    tab.page.get_by_role("button", name="Regenerate").click()
     expect(tab.replies).to_have_count(1)
     expect(tab.replies.last).to_contain_text("Right way.")
     tab.is_idle()
     assert said(desk.tenant, tab.session) == [
         ("user", "completed", "Which way?"),
         ("assistant", "completed", "Right way."),
-    ]
-
-
-def test_what_was_said_can_be_edited_and_what_came_after_is_forgotten(desk: Desk, model: FakeEndpoint) -> None:
-    tab = desk.sign_in()
-    tab.converse("The gate code is 4417.", "Noted.")
-    tab.converse("And the cellar's is 9.", "Noted.")
-    tab.is_idle()
-    model.answers(words("Corrected."))
-    tab.composer.press("ArrowUp")
-    field = tab.page.get_by_label("Edit what you said")
-    expect(field).to_have_value("And the cellar's is 9.")
-    field.press("Escape")
-    tab.page.get_by_role("button", name="Edit and resend").first.click()
-    expect(tab.page.locator(".editor")).to_contain_text("with the 3 messages after it")
-    field.fill("The gate code is 5528.")
-    field.press("Enter")
-    expect(tab.questions).to_have_text(["The gate code is 5528."])
-    expect(tab.replies.last).to_contain_text("Corrected.")
-    tab.is_idle()
-    assert [entry["content"] for entry in messages(desk.tenant, tab.session)] == [
-        "The gate code is 5528.",
-        "Corrected.",
     ]
 
 
@@ -111,16 +90,18 @@ def test_what_was_recalled_is_told_with_where_when_how_near_and_why(desk: Desk) 
     tab.page.get_by_role("button", name="Recalled").click()
     drawer = tab.page.get_by_role("complementary", name="Recalled")
     item = drawer.get_by_role("listitem").filter(has_text="4417").first
-    expect(item).to_contain_text("The gate · you ·")
-    expect(item).to_contain_text("Strong match")
-    expect(item).to_contain_text("Allowed in because its conversation is in Garden, as this one is.")
+    expect(drawer.get_by_role("region", name="Strong matches")).to_contain_text("4417")
+    expect(item.get_by_role("link", name="The gate")).to_be_visible()
+    expect(drawer.get_by_text("From other chats in Garden.")).to_have_count(1)
     expect(drawer).not_to_contain_text("9999")
+    shown = drawer.inner_text()
     tab.page.reload()
     tab.page.get_by_role("button", name="Recalled").click()
-    expect(drawer).to_contain_text("This is what the same words recall now")
-    expect(drawer).to_contain_text("4417")
+    expect(item).to_be_visible()
+    assert drawer.inner_text() == shown
     drawer.get_by_role("link", name="The gate").first.click()
     expect(tab.questions).to_have_text(["The gate code is 4417."])
+    expect(tab.page).to_have_url(re.compile("/c/gate#msg_"))
 
 
 def test_a_model_that_fails_is_said_plainly_and_can_be_asked_again(desk: Desk, model: FakeEndpoint) -> None:
@@ -128,9 +109,9 @@ def test_a_model_that_fails_is_said_plainly_and_can_be_asked_again(desk: Desk, m
     model.answers(words("Half of ", finish_reason=None))
     tab.say("Say all of it.")
     expect(tab.page.get_by_role("alert")).to_contain_text("broke off")
-    expect(tab.replies.last).to_contain_text("Cut off here.")
+    expect(tab.replies.last).to_contain_text("Stopped.")
     model.answers(words("All of it."))
-    tab.page.get_by_role("button", name="Answer again").click()
+    tab.page.get_by_role("button", name="Regenerate").click()
     expect(tab.replies.last).to_contain_text("All of it.")
     expect(tab.replies).to_have_count(1)
 

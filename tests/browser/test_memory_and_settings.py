@@ -24,15 +24,15 @@ def test_a_memory_has_its_source_one_click_away_and_is_forgotten_alone(desk: Des
     tab.page.get_by_role("link", name="Memory").click()
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("The user's neighbour Anna plays the cello.")
-    main.get_by_role("button", name="Its source").click()
+    main.get_by_role("button", name="Source").click()
     dialog = tab.page.get_by_role("dialog")
     expect(dialog.get_by_role("listitem")).to_contain_text("My neighbour Anna plays the cello.")
     tab.page.keyboard.press("Escape")
-    main.get_by_role("button", name="Forget it").click()
+    main.get_by_role("button", name="Forget").click()
     expect(dialog).to_contain_text("the memory “The user's neighbour Anna plays the cello.”")
-    expect(dialog).to_contain_text("What it came from stays")
+    expect(dialog).to_contain_text("The messages it came from stay")
     dialog.get_by_role("button", name="Forget", exact=True).click()
-    expect(main).to_contain_text("Nothing is kept of it yet.")
+    expect(main).to_contain_text("No memories yet.")
     assert len(messages(desk.tenant, "gate")) == 2
 
 
@@ -42,15 +42,15 @@ def test_forgetting_a_source_lists_all_that_goes_with_it(desk: Desk) -> None:
     tab = desk.sign_in()
     tab.open("The gate")
     tab.page.goto("/memory")
-    tab.page.get_by_role("button", name="Its source").click()
+    tab.page.get_by_role("button", name="Source").click()
     dialog = tab.page.get_by_role("dialog").first
-    dialog.get_by_role("button", name="Forget it").click()
+    dialog.get_by_role("button", name="Forget").click()
     going = tab.page.get_by_role("alertdialog")
     expect(going.get_by_role("listitem")).to_have_text(
         ["the message “My neighbour Anna plays the cello.”", "the memory “The user's neighbour Anna plays the cello.”"]
     )
     going.get_by_role("button", name="Forget", exact=True).click()
-    expect(tab.page.get_by_role("main")).to_contain_text("Nothing is kept of it yet.")
+    expect(tab.page.get_by_role("main")).to_contain_text("No memories yet.")
     assert [entry["content"] for entry in messages(desk.tenant, "gate")] == ["Noted."]
 
 
@@ -62,11 +62,11 @@ def test_a_users_memories_and_a_projects_entities(desk: Desk) -> None:
     main = tab.page.get_by_role("main")
     expect(main).to_contain_text("The user's neighbour Anna plays the cello.")
     tab.page.goto("/memory/entities")
-    tab.page.get_by_label("Project").select_option(label="Garden")
+    tab.page.get_by_role("main").get_by_label("Project").select_option(label="Garden")
     expect(main).to_contain_text("No entities yet in Garden.")
     tab.page.get_by_label("User").fill("ada")
     expect(main).to_contain_text("Anna")
-    main.get_by_role("button", name="Its sources").first.click()
+    main.get_by_role("button", name="Sources").first.click()
     expect(tab.page.get_by_role("dialog")).to_contain_text("My neighbour Anna plays the cello.")
     tab.page.keyboard.press("Escape")
     main.get_by_role("button", name="Move").first.click()
@@ -79,13 +79,13 @@ def test_all_that_was_said_in_a_conversation_can_be_forgotten(desk: Desk) -> Non
     tab = desk.sign_in()
     tab.open("The gate")
     tab.page.goto("/memory")
-    tab.page.get_by_role("button", name="Forget all that was said in it…").click()
+    tab.page.get_by_role("button", name="Clear this conversation…").click()
     dialog = tab.page.get_by_role("dialog")
     expect(dialog.get_by_role("listitem")).to_have_text(
         ["2 messages", "the memory “The user's neighbour Anna plays the cello.”"]
     )
     dialog.get_by_role("button", name="Forget", exact=True).click()
-    expect(tab.page.get_by_role("main")).to_contain_text("Nothing is kept of it yet.")
+    expect(tab.page.get_by_role("main")).to_contain_text("No memories yet.")
     assert messages(desk.tenant, "gate") == []
 
 
@@ -100,7 +100,7 @@ def test_projects_are_made_changed_made_default_and_deleted(desk: Desk) -> None:
     dialog.get_by_role("button", name="Create").click()
     card = main.get_by_role("listitem").filter(has=tab.page.get_by_role("heading", name="Garden"))
     expect(card).to_contain_text("Memory is private to each member.")
-    card.get_by_role("button", name="Change").click()
+    card.get_by_role("button", name="Edit").click()
     dialog.get_by_label("all conversations of the same user").check()
     dialog.get_by_label("Prompt").fill("You are a gardener.\n{MEMORY.CONTEXT}")
     dialog.get_by_role("button", name="Save").click()
@@ -112,7 +112,7 @@ def test_projects_are_made_changed_made_default_and_deleted(desk: Desk) -> None:
     expect(card).to_contain_text("default")
     old = main.get_by_role("listitem").filter(has=tab.page.get_by_role("heading", name="Default", exact=True))
     old.get_by_role("button", name="Delete").click()
-    expect(dialog).to_contain_text("Nothing that was said is deleted.")
+    expect(dialog).to_contain_text("No conversation is deleted.")
     dialog.get_by_role("button", name="Delete the project").click()
     expect(old).to_have_count(0)
 
@@ -126,7 +126,7 @@ def test_sharing_a_project_says_first_who_will_recall_whom(desk: Desk) -> None:
     main, dialog = tab.page.get_by_role("main"), tab.page.get_by_role("dialog")
     card = main.get_by_role("listitem").filter(has=tab.page.get_by_role("heading", name="Garden"))
     expect(card).to_contain_text("Memory is private to each member.")
-    card.get_by_role("button", name="Change").click()
+    card.get_by_role("button", name="Edit").click()
     dialog.get_by_label("shared by members").check()
     dialog.get_by_role("button", name="Save").click()
     expect(dialog).to_contain_text("2 conversations of 2 users will be able to recall each other.")
@@ -134,7 +134,7 @@ def test_sharing_a_project_says_first_who_will_recall_whom(desk: Desk) -> None:
     dialog.get_by_role("button", name="Share").click()
     expect(card).to_contain_text("Memory is shared by members.")
     assert visibility_of(desk.tenant, garden) == "shared"
-    card.get_by_role("button", name="Change").click()
+    card.get_by_role("button", name="Edit").click()
     dialog.get_by_label("private to each member").check()
     dialog.get_by_role("button", name="Save").click()
     expect(card).to_contain_text("Memory is private to each member.")
@@ -196,5 +196,5 @@ def test_usage_and_the_model_are_told(desk: Desk) -> None:
     tab.page.goto("/settings/usage")
     expect(tab.page.get_by_role("row", name="Messages")).to_contain_text("2")
     tab.page.goto("/settings/model")
-    expect(tab.page.get_by_role("main")).to_contain_text("Replies are written by fake.")
+    expect(tab.page.get_by_role("main")).to_contain_text("Connected model: fake")
     expect(tab.page.get_by_role("main")).to_contain_text("CLOISTER_MODEL_URL")

@@ -87,7 +87,8 @@ def fresh(tab: Tab) -> None:
 
 def talk(tab: Tab) -> None:
     tab.choose_place("Garden")
-    tab.say("How do I cut back the roses by the gate? And what was the gate code?")
+    tab.composer.fill("How do I cut back the **roses** by the gate? And what was the gate code?")
+    tab.page.get_by_role("button", name="Send", exact=True).click()
     expect(tab.replies.last).to_contain_text("Prune hard")
     expect(tab.page.get_by_role("heading", name="How do I cut back")).to_be_visible()
     tab.is_idle()
@@ -99,10 +100,30 @@ def recalled(tab: Tab) -> None:
     expect(tab.page.get_by_role("complementary", name="Recalled")).to_contain_text("4417")
 
 
+def setting_up(tab: Tab) -> None:
+    tab.page.keyboard.press("Escape")
+    tab.page.get_by_role("button", name="Model: fake").click()
+    tab.page.get_by_role("dialog").get_by_label("System prompt").fill("You are a gardener.")
+    expect(tab.page.get_by_role("dialog")).to_contain_text("will receive no memory")
+
+
+def menu(tab: Tab) -> None:
+    tab.page.keyboard.press("Escape")
+    tab.page.get_by_role("main").get_by_role("button", name="Options for").click()
+    expect(tab.page.get_by_role("menuitem", name="Archive")).to_be_visible()
+
+
+def selecting(tab: Tab) -> None:
+    sidebar(tab)
+    tab.page.get_by_role("button", name="Select conversations").click()
+    tab.sidebar.get_by_label("Rain all day").check()
+    expect(tab.sidebar).to_contain_text("1 selected")
+
+
 def sidebar(tab: Tab) -> None:
     fresh(tab)
-    if tab.page.get_by_role("button", name="Conversations").is_visible():
-        tab.page.get_by_role("button", name="Conversations").click()
+    if tab.page.get_by_role("button", name="Conversations", exact=True).is_visible():
+        tab.page.get_by_role("button", name="Conversations", exact=True).click()
     expect(tab.sidebar).to_be_visible()
 
 
@@ -126,7 +147,7 @@ def memory(tab: Tab) -> None:
 
 def entities(tab: Tab) -> None:
     tab.page.goto("/memory/entities")
-    tab.page.get_by_label("Project").select_option(label="Garden")
+    tab.page.get_by_role("main").get_by_label("Project").select_option(label="Garden")
     expect(tab.page.get_by_role("main")).to_contain_text("Anna")
 
 
@@ -153,15 +174,20 @@ PAGES: dict[str, Open] = {
     "new": fresh,
     "chat": talk,
     "recalled": recalled,
+    "setup": setting_up,
+    "menu": menu,
+    "selecting": selecting,
+    "missing chat": at("/c/no-such-chat", "There is no conversation at this address."),
+    "unknown page": at("/p/x/nonsense", "Page not found"),
     "sidebar": sidebar,
     "searching": searching,
     "moving": moving,
     "memory": memory,
-    "sources": in_dialog("Its source", "The gate code is"),
+    "sources": in_dialog("Source", "The gate code is"),
     "user": at("/memory/user", "walnuts"),
     "entities": entities,
     "projects": at("/settings", "Kitchen"),
-    "project": in_dialog("Change", "Notes are shown to"),
+    "project": in_dialog("Edit", "Summaries are shown to"),
     "keys": at("/settings/keys", "kitchen display"),
     "new key": in_dialog("New key", "Valid until"),
     "model": at("/settings/model", "Connect a model"),
@@ -170,7 +196,7 @@ PAGES: dict[str, Open] = {
     "over": lambda tab: (
         fresh(tab),
         at("/settings", "Kitchen")(tab),
-        in_dialog("Conversation", "What is said here stays in")(tab),
+        in_dialog("Conversation", "This conversation stays in")(tab),
     ),
 }
 

@@ -28,7 +28,7 @@ def test_conversations_are_found_by_title_and_by_what_was_said_place_by_place(de
     results = tab.page.get_by_role("region", name="Search results")
     expect(results).to_contain_text("By title")
     expect(results.locator("section").filter(has_text="Said in Garden")).to_contain_text("The gate code is 4417.")
-    expect(results.locator("section").filter(has_text="Said in Shared pool")).to_contain_text(
+    expect(results.locator("section").filter(has_text="Said in No project")).to_contain_text(
         "It rained on the gate all day."
     )
     tab.page.keyboard.press("ArrowDown")
@@ -55,7 +55,7 @@ def test_a_move_by_menu_says_first_what_becomes_visible_where(desk: Desk) -> Non
     dialog.get_by_label("Garden").check()
     expect(dialog).to_contain_text(
         "Its one message can then be recalled by every conversation in Garden that has no user, "
-        "and by none in the shared pool any more."
+        "and by none outside of all projects any more."
     )
     assert project_of(desk.tenant, "diary") is None
     dialog.get_by_role("button", name="Move").click()
@@ -66,25 +66,23 @@ def test_a_move_by_menu_says_first_what_becomes_visible_where(desk: Desk) -> Non
 def test_a_move_by_drag_asks_the_same_and_can_be_left(desk: Desk) -> None:
     garden = furnish(desk.tenant)
     tab = desk.sign_in()
-    drag(tab, "The gate", "the shared pool")
+    drag(tab, "The gate", "No project")
     dialog = tab.page.get_by_role("dialog")
     expect(dialog).to_contain_text(
-        "by every conversation in the shared pool that has no user, and by none in Garden any more."
+        "by every conversation outside of all projects that has no user, and by none in Garden any more."
     )
     expect(dialog).to_contain_text("Entities that were learned from it stay in Garden.")
     tab.page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     assert project_of(desk.tenant, "gate") == garden
-    drag(tab, "The gate", "the shared pool")
+    drag(tab, "The gate", "No project")
     dialog.get_by_role("button", name="Move").click()
-    expect(tab.place("the shared pool").get_by_role("link", name="The gate")).to_be_visible()
+    expect(tab.place("No project").get_by_role("link", name="The gate")).to_be_visible()
     assert project_of(desk.tenant, "gate") is None
 
 
 def drag(tab: Tab, title: str, place: str) -> None:
-    tab.sidebar.get_by_role("link", name=title).drag_to(
-        tab.place(place).get_by_role("button", name=place.removeprefix("the ")).first
-    )
+    tab.sidebar.get_by_role("link", name=title).drag_to(tab.place(place).locator(".place-home"))
 
 
 def test_a_deleted_conversation_can_be_brought_back_and_is_then_forgotten(desk: Desk) -> None:
@@ -98,7 +96,7 @@ def test_a_deleted_conversation_can_be_brought_back_and_is_then_forgotten(desk: 
     tab.sidebar.get_by_role("link", name="Rain").focus()
     tab.page.keyboard.press("Delete")
     expect(tab.row("Rain")).to_have_count(0)
-    expect(tab.page.get_by_role("status").filter(has_text="is forgotten: 1 message")).to_be_visible()
+    expect(tab.page.get_by_role("status").filter(has_text="is gone: 1 message")).to_be_visible()
     assert desk.tenant.admin.get("/v1/sessions/diary").status_code == 404
 
 
@@ -130,7 +128,7 @@ def test_iso_7_a_new_chat_in_a_place_is_in_it_from_its_first_message(desk: Desk)
     tab.converse("Plant the beans.", "Noted.")
     assert project_of(desk.tenant, tab.session) == garden
     expect(tab.place("Garden").get_by_role("link", name="Plant the beans.")).to_be_visible()
-    tab.sidebar.get_by_role("button", name="New chat in the shared pool").click()
+    tab.sidebar.get_by_role("button", name="New chat in No project").click()
     tab.converse("Nothing special.", "Noted.")
     assert project_of(desk.tenant, tab.session) is None
 

@@ -14,6 +14,7 @@ from cloister.domain.identifiers import parse_tenant_id
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import now
 from cloister.services.tenancy.api_keys import ApiKeys, KeyFields
+from support.clients.anthropic_client import message
 from support.clients.chat_client import Gate, asking, messages, streaming, words
 from support.servers.fake_endpoint import FakeEndpoint
 from support.servers.http_server import Server, Tenant
@@ -69,7 +70,32 @@ ROWS = [
     Row(entry="complete", expected="409 403 403 409 404 403 404 200 401 401", says={"user": "bob"}),
     Row(entry="complete", expected="200 403 403 200 403 200 404 404 401 401", says={"X-Project-ID": GARDEN}),
     Row(entry="complete", expected="409 403 403 403 404 409 404 404 401 401", says={"X-Project-ID": KITCHEN}),
+    Row(entry="respond", expected="200 403 403 200 404 200 404 200 401 401"),
+    Row(entry="respond", expected="200 403 403 200 404 200 403 200 401 401", says={"user": "ada"}),
+    Row(entry="respond", expected="409 403 403 409 404 403 404 200 401 401", says={"user": "bob"}),
+    Row(entry="respond", expected="200 403 403 200 403 200 404 404 401 401", says={"X-Project-ID": GARDEN}),
+    Row(entry="respond", expected="409 403 403 403 404 409 404 404 401 401", says={"X-Project-ID": KITCHEN}),
+    Row(entry="message", expected="200 403 403 200 404 200 404 200 401 401"),
+    # Anthropic's clients send an id of their own as the user: that of a bound key counts instead.
+    Row(entry="message", expected="200 403 403 200 404 200 404 200 401 401", says={"metadata": {"user_id": "ada"}}),
+    Row(entry="message", expected="409 403 403 409 404 200 404 200 401 401", says={"metadata": {"user_id": "bob"}}),
+    Row(entry="message", expected="200 403 403 200 403 200 404 404 401 401", says={"X-Project-ID": GARDEN}),
+    Row(entry="message", expected="409 403 403 403 404 409 404 404 401 401", says={"X-Project-ID": KITCHEN}),
+    Row(entry="continue", expected="200 403 403 200 404 200 404 404 401 401"),
+    Row(entry="continue", expected="200 403 403 200 404 200 404 404 401 401", says={"user": "ada"}),
+    Row(entry="continue", expected="409 403 403 409 404 403 404 404 401 401", says={"user": "bob"}),
+    Row(entry="continue", expected="409 403 403 403 404 409 404 404 401 401", says={"X-Project-ID": KITCHEN}),
 ]
+
+
+NOW = "And now?"
+SAID = {"messages": [{"role": "user", "content": NOW}]}
+FRONTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "complete": ("/v1/chat/completions", SAID),
+    "respond": ("/v1/responses", {"input": NOW}),
+    "continue": ("/v1/responses", {"input": NOW}),
+    "message": ("/anthropic/v1/messages", {"model": "m", "max_tokens": 50, **SAID}),
+}
 
 
 class House:
@@ -139,7 +165,7 @@ def test_iso_12_every_entry_of_the_chat_makes_the_same_checks(
 def asked(house: House, model: FakeEndpoint, gate: Gate, row: Row, key: str) -> int:
     """By one caller, in a session of its own; who is refused has changed nothing of it, and asked no model."""
     session = house.new_session()
-    model.answers(words("Noted."))
+    model.answers(message("Noted.") if row.entry == "message" else words("Noted."))
     if row.entry in ("follow", "stop"):
         return of_running_turn(house, model, gate, row.entry, session, key)
     before, asked_before = messages(house.tenant, session), len(model.asked)
@@ -152,17 +178,18 @@ def asked(house: House, model: FakeEndpoint, gate: Gate, row: Row, key: str) -> 
 def sent(house: House, row: Row, session: str, key: str) -> int:
     caller = house.tenant.caller(key)
     projects = {GARDEN: house.garden, KITCHEN: house.kitchen}
-    says = {name: projects.get(value, value) for name, value in row.says.items()}
+    says = {name: projects.get(value, value) if isinstance(value, str) else value for name, value in row.says.items()}
     match row.entry:
         case "resume":
             return caller.get(f"/v1/chat/{session}/stream").status_code
         case "stop nothing":
             return caller.post(f"/v1/chat/{session}/stop").status_code
-        case "complete":
-            headers = {"X-Session-ID": session}
+        case "complete" | "respond" | "continue" | "message":
+            headers = {} if row.entry == "continue" else {"X-Session-ID": session}
             headers |= {name: says.pop(name) for name in list(says) if name.startswith("X-")}
-            body = {"messages": [{"role": "user", "content": "And now?"}], **says}
-            return caller.post("/v1/chat/completions", body, headers=headers).status_code
+            path, body = FRONTS[row.entry]
+            named = {"conversation": session} if row.entry == "continue" else {}
+            return caller.post(path, {**body, **named, **says}, headers=headers).status_code
         case _:
             trigger = "regenerate-message" if row.entry == "ask again" else "submit-message"
             return caller.post(

@@ -1,7 +1,7 @@
 """Receipts of replies over HTTP (PRF-1): of the console's stream and of OpenAI's interfaces, with key, model and tokens."""
 
 from support.clients.chat_client import asking, messages, told, words
-from support.servers.fake_endpoint import FakeEndpoint
+from support.servers.fake_endpoint import FakeEndpoint, refusal
 from support.servers.http_server import Tenant
 
 GATE, QUESTION = "The gate code is 4417.", "What is the gate code?"
@@ -42,3 +42,43 @@ def test_prf_1_what_is_announced_is_what_was_given(tenant: Tenant, model: FakeEn
     assert reply.context["relevant_history"] == [] and "4417" not in str(model.asked)
     receipt = tenant.admin.get(f"/v1/receipts/{reply.metadata['receipt_id']}").json()
     assert (receipt["given"], receipt["items"], receipt["sent"]["placeholders"]) == (0, [], [])
+
+
+def test_prf_1_the_items_of_a_receipt_come_with_their_words_in_one_request(tenant: Tenant, model: FakeEndpoint) -> None:
+    """Fault 3: after a reload, what a reply was given is shown from its receipt: words, speaker, time and session of each item."""
+    tenant.new_session("tells", user_id="ann")
+    said = tenant.admin.made("/v1/sessions/tells/messages", {"role": "user", "content": GATE, "author": "Ann"})
+    tenant.admin.made("/v1/memories", {"session_id": "tells", "contents": ["The gate code is 4417."]})
+    tenant.new_session("asks", user_id="ann")
+    model.answers(words("It is 4417."))
+    reply = told(tenant.admin.post("/v1/chat/stream", asking("asks", QUESTION)).text)
+    receipt = tenant.admin.get(f"/v1/receipts/{reply.metadata['receipt_id']}").json()
+    by_kind = {item["kind"]: item for item in receipt["items"]}
+    message, memory = by_kind["message"], by_kind["memory"]
+    assert (message["content"], message["role"], message["author"], message["user_id"]) == (GATE, "user", "Ann", "ann")
+    assert (message["created_at"], message["session_id"], message["same_session"]) == (
+        said["created_at"],
+        "tells",
+        False,
+    )
+    assert (memory["status"], memory["session_id"], memory["role"]) == ("active", "tells", None)
+    given = [*reply.context["relevant_history"], *reply.context["memories"], *reply.context["entities"]]
+    assert {item["id"] for item in given} == {item["id"] for item in receipt["items"]}
+
+
+def test_the_models_own_message_is_told_if_it_repeats_nothing_of_the_request(
+    tenant: Tenant, model: FakeEndpoint
+) -> None:
+    """The error is bounded, and what was said is in no error."""
+    for number, (message, told_as) in enumerate(
+        (
+            ("CUDA out of memory", "The model returned an error (500): CUDA out of memory"),
+            (f"cannot read {QUESTION}", "look into the log of its server (HTTP 500)"),
+        )
+    ):
+        model.answers(refusal(500, message))
+        session = f"asks {number}"
+        reply = told(tenant.admin.post("/v1/chat/stream", asking(session, QUESTION)).text)
+        assert reply.error.endswith(told_as) or told_as in reply.error
+        stored = messages(tenant, session)[-1]
+        assert (stored["status"], stored["content"]) == ("failed", reply.error)

@@ -28,6 +28,8 @@ def test_a_reply_is_streamed_as_the_ui_message_stream(tenant: Tenant, model: Fak
         "message_id": stored["id"],
         "status": "completed",
         "receipt_id": stored["id"].replace("msg_", "rcpt_"),
+        "question_id": question["id"],
+        "is_current": True,
     }
     assert (stored["role"], stored["status"], stored["content"]) == ("assistant", "completed", "Good morning.")
     assert stored["context"] == {"session_id": "tab 1", "trigger_id": question["id"]}
@@ -125,14 +127,14 @@ def test_a_turn_that_is_stopped_keeps_what_was_said_so_far(tenant: Tenant, model
 
 
 def test_a_model_that_breaks_off_leaves_a_partial_reply(tenant: Tenant, model: FakeEndpoint) -> None:
-    """It is stored as what it is, and is never recalled, shown to a model, or counted as said."""
+    """It is stored as what it is, and is never recalled or counted as said. The model sees it in its own conversation only."""
     model.answers(words("The secret number is forty-tw", finish_reason=None), words("Never mind."))
     reply = say(tenant.admin, "tab", "Which number?")
     assert reply.kinds[-3:] == ["text-end", "message-metadata", "error"] and reply.done
     assert "broke off" in reply.error
     assert said(tenant, "tab")[1] == ("assistant", "partial", "The secret number is forty-tw")
     say(tenant.admin, "tab", "Which number was it?")
-    assert "forty-tw" not in str(model.asked[-1].body)
+    assert {"role": "assistant", "content": "The secret number is forty-tw"} in model.asked[-1].body["messages"]
     context = tenant.admin.made("/v1/context", {"session_id": "tab", "query": "secret number forty"})
     assert "forty-tw" not in str(context)
     found = tenant.admin.made("/v1/search", {"query": "secret number", "session_id": "tab"})
@@ -182,12 +184,18 @@ def test_an_answer_again_takes_the_place_of_the_old_one(tenant: Tenant, model: F
     assert "Blue" not in str(model.asked[-1].body)
 
 
-def test_an_answer_again_leaves_what_tools_said(tenant: Tenant, model: FakeEndpoint) -> None:
-    model.answers(words("Blue."), words("Green."))
-    say(tenant.admin, "tab", "Which colour?")
+def test_an_answer_again_leaves_what_tools_said_before_it(tenant: Tenant, model: FakeEndpoint) -> None:
+    """What came after the first reply stays on its branch."""
+    model.answers(words("Green."))
+    tenant.new_session("tab")
+    tenant.say("tab", "Which colour?")
     tenant.say("tab", "colour=blue", "tool")
+    tenant.say("tab", "Blue.", "assistant")
+    tenant.say("tab", "colour=dark blue", "tool")
     tenant.admin.post("/v1/chat/stream", {**asking("tab", "x"), "trigger": "regenerate-message"})
     assert [entry["content"] for entry in messages(tenant, "tab")] == ["Which colour?", "colour=blue", "Green."]
+    old = [entry["content"] for entry in messages(tenant, "tab", branch="all") if not entry["is_current"]]
+    assert old == ["Blue.", "colour=dark blue"]
 
 
 def test_an_answer_again_that_fails_leaves_the_old_one(tenant: Tenant, model: FakeEndpoint) -> None:

@@ -72,7 +72,7 @@ def test_org_11_a_projects_archive_has_nothing_of_other_projects(house: MemorySe
     assert "Kestrel" not in text and "Xandor1" not in text and "Lark" not in text
     assert {line["id"] for line in lines if line["kind"] == "project"} == {f"proj_{garden:016x}"}
     sessions = {line["external_id"] for line in lines if line["kind"] == "session"}
-    assert sessions == {"ann in garden", "bob in garden", "None in garden", "labelled"}
+    assert sessions == {"ann in garden", "bob in garden", "None in garden", "labelled", "branched"}
     numbers = {line["id"][4:] for line in lines if line["kind"] == "session"}
     named = {f"{int(line['message_id'][4:], 16) >> 21:016x}" for line in lines if line["kind"] == "mention"}
     assert named <= numbers
@@ -92,6 +92,9 @@ def test_org_11_a_users_archive_has_nothing_of_other_users(
     text = text_of(house, ArchiveTarget(user=user))
     assert [word for word in others if word in text] == []
     assert ("Elmhurst" in text, "Oakridge" in text) == (user == "ann", user == "bob")
+    assert ("Tarvin" in text, "Norbury" in text) == (user == "ann", user == "ann"), (
+        "both branches of a session are hers"
+    )
     assert "Hazel" in text and "Be kind" not in text
     users = {json.loads(line).get("user_id") for line in text.splitlines()}
     assert users <= {user, None}

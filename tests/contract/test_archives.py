@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from cloister.domain.archive.imported import ImportCounts
+from cloister.domain.archive.lines import VERSION
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.context import Context
 from cloister.domain.conversation import Draft
@@ -328,7 +329,10 @@ HOSTILE = [
     _set("project", name="proj_0000000000000001"),
     _set("project", id="proj_zz"),
     _set("observation", last_message_id="msg_0000000000200001"),
-    _set("header", version=4),
+    _set("header", version=VERSION + 1),
+    _set("message", parent_id="msg_0000000000200001"),
+    _set("message", is_current="no"),
+    _set("session", settled_message_id="msg_0000000000200001"),
     _set("header", format="other"),
     _set("header", more=1),
     _set("mention", kind="invented"),

@@ -8,13 +8,22 @@ import pytest
 from cloister import Cloister
 from cloister.domain.erasure import MOST_NAMED, EmptiedSession, Removal
 from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import format_entity_id, format_memory_id, format_message_id
+from cloister.domain.files.commands import FileCommand
+from cloister.domain.identifiers import (
+    format_entity_id,
+    format_memory_id,
+    format_message_id,
+    format_receipt_id,
+    parse_receipt_id,
+)
 from cloister.domain.scope import Reach
 from cloister.interfaces.python.certificates.shapes import Certificate, Removed, RemovedRows
 from cloister.interfaces.python.shapes import Forgotten
 from cloister.services.certificates.certify import LARGEST_FILE
+from cloister.services.recall.build_context import ContextRequest
+from cloister.services.recall.search import SearchTarget
 from support.databases.engines import Engine
-from support.setups.memories import MemorySetup, settle_house
+from support.setups.memories import HOUR, MemorySetup, settle_house
 
 SAID = ("My brother Quillfeather works at Brambleworks.", "My neighbour Rosa plays the cello.")
 
@@ -206,6 +215,92 @@ def test_iso_4_entities_of_a_project_that_a_confined_key_does_not_see_are_not_na
     certificate = house.services.certification.certify(confined, removal)
     assert {check.passed for check in certificate.checks} == {True}
     assert "Quillfeather" not in {entity.name for entity in house.entities(garden)}
+
+
+def receipt_of(house: MemorySetup, session: str | None = "ann", user: str | None = None) -> str:
+    """A stored receipt of a context of a session, or of a search for a user."""
+    if session is None:
+        target = SearchTarget(project=house.find("ann").project, user_id=user)
+        found = house.services.search.find(house.reach, "Who plays the cello?", target, 5)
+        _, id = house.services.recall_receipts.of_search(house.reach, found, None, None)
+    else:
+        context = house.services.context.build(house.reach, session, ContextRequest(question="Who plays the cello?"))
+        _, id = house.services.recall_receipts.of_context(house.reach, context, None)
+    assert id is not None
+    return format_receipt_id(id)
+
+
+def store_receipts(house: MemorySetup) -> None:
+    garden = house.find("ann").project
+    assert garden is not None
+    house.services.projects.change_project(house.reach, garden, settings={"store_receipts": True})
+
+
+def test_prf_4_receipts_that_went_are_named_and_checked(house: MemorySetup, engine: Engine) -> None:
+    """Of a session, of its contents, of one message that is the question, of a user, and of a tenant."""
+    store_receipts(house)
+    memory = library(house)
+    house.say("ann", "Who plays the cello?")
+    context = house.services.context.build(house.reach, "ann", ContextRequest())
+    _, asked = house.services.recall_receipts.of_context(house.reach, context, None)
+    assert asked is not None
+    question = house.services.receipts.get(house.reach, asked).receipt.terms.question_id
+    assert question is not None
+    of_message = certified(memory.forget_message(format_message_id(question)))
+    assert of_message.removed["receipts"] == (format_receipt_id(asked),)
+    for empty in (memory.clear_session, memory.delete_session):
+        kept = receipt_of(house)
+        certificate = certified(empty("ann"))
+        assert certificate.removed["receipts"] == (kept,)
+        assert passed(certificate)["storage: receipts"]
+        house.tell("ann", *SAID) if empty == memory.clear_session else house.session(
+            "ann", house.find("bob").project, "ann"
+        )
+    searched, other = receipt_of(house, None, "ann"), receipt_of(house, "bob")
+    erased = memory.erase_user("ann").certificate
+    assert erased is not None and erased.removed["receipts"] == (searched,)
+    assert passed(erased)["storage: receipts"]
+    whole = house.services.tenants.erase(house.reach.tenant)
+    assert whole.removal.named["receipts"] == [other]
+    assert engine.rows("SELECT receipt_id FROM receipt") == []
+
+
+def test_prf_4_a_receipt_that_is_still_there_fails_its_check(house: MemorySetup) -> None:
+    store_receipts(house)
+    kept = receipt_of(house)
+    checks = house.services.certification.certify(house.reach, Removal(receipts=[parse_receipt_id(kept)])).checks
+    assert {check.check for check in checks if not check.passed} == {"storage: receipts"}
+
+
+def test_prf_4_retention_is_certified_with_what_it_forgot(house: MemorySetup, engine: Engine) -> None:
+    """MEM-18: messages, what derives from them, files and receipts, of all sessions of the call; the ids are bounded."""
+    store_receipts(house)
+    memory, garden = library(house), house.find("ann").project
+    assert garden is not None
+    file = FileCommand(name="create", texts={"path": "/memories/plan.txt", "file_text": "Roses."})
+    house.services.files.run(house.reach, "ann", file)
+    expected = {name: ids_of(house, name) for name in ("ann", "bob")}
+    entities = {entity.name: format_entity_id(entity.id) for entity in house.entities(garden)}
+    kept = receipt_of(house)
+    house.clock.moment += 40 * 24 * HOUR
+    house.say("bob", "The roses need water.")
+    house.services.projects.change_project(house.reach, garden, settings={"retention_days": 30})
+    tried = memory.apply_retention(dry_run=True)
+    assert tried.certificate is None
+    done = memory.apply_retention()
+    certificate = done.certificate
+    assert certificate is not None
+    removed = {kind: sorted(ids) for kind, ids in certificate.removed.items()}
+    for kind in ("messages", "memories"):
+        assert removed[kind] == sorted(id for ids in expected.values() for id in ids[kind])
+    assert removed["receipts"] == [kept] and removed["files"] == ["/memories/plan.txt"]
+    assert removed["entities"] == sorted(entities.values())
+    assert len(removed["messages"]) == done.messages == tried.messages
+    results = passed(certificate)
+    assert set(results.values()) == {True}
+    tables = {"messages", "memories", "mentions", "entities", "receipts", "files", "vectors"}
+    assert {f"storage: {table}" for table in tables} | {"index", "search"} <= set(results)
+    assert memory.apply_retention().certificate is None, "nothing was too old any more"
 
 
 def test_beyond_a_thousand_ids_the_rest_is_counted(house: MemorySetup) -> None:

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from itertools import permutations
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.entity import same_name
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, ProjectId, ReceiptId, SessionId
+from cloister.domain.memory import same_as
 from cloister.domain.scope import Reach
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.archived_rows import ArchivedRows
@@ -43,6 +46,7 @@ from support.isolation.erasure_cases import ERASING_CASES
 from support.isolation.file_cases import PROJECT_TREE_CASES
 from support.isolation.filter_cases import ANYTHING
 from support.isolation.removal_cases import TENANT_REMOVAL_CASES
+from support.isolation.session_cases import SESSION_CASES
 from support.isolation.supersession_cases import facts
 from support.isolation.text_row_cases import TEXT_ROW_CASES
 from support.isolation.twin_tenants import (
@@ -51,8 +55,10 @@ from support.isolation.twin_tenants import (
     MODEL,
     MOMENT,
     SUBJECT,
+    WORDS,
     Case,
     Home,
+    Place,
     World,
     first_receipt,
     first_response,
@@ -145,7 +151,7 @@ CONFINED: dict[str, Case] = {
         nothing=None,
     ),
     "ReceiptStore.messages_in_reach": Case(
-        act=lambda t, h: ReceiptStore(t).messages_in_reach(h.second.messages), nothing=set[int]()
+        act=lambda t, h: ReceiptStore(t).messages_in_reach(h.second.messages), nothing={}
     ),
     "EntityStore.get": Case(act=lambda t, h: EntityStore(t).get(h.second.entity), nothing=NotFound),
     "EntityGroupStore.name": Case(act=lambda t, h: EntityGroupStore(t).name(h.second.entity), nothing=NotFound),
@@ -235,6 +241,9 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
     "SupersessionStore.about": lambda t, h: [one.id for one in facts(t, h).about(SUBJECT)] == [h.first.memory],
     "SupersessionStore.by_id": lambda t, h: (
         [one.id for one in facts(t, h).by_id([place.memory for place in h.places])] == [h.first.memory]
+    ),
+    "SupersessionStore.saying": lambda t, h: (
+        [one.id for one in facts(t, h).saying(same_as(WORDS), 9)] == [h.first.memory]
     ),
     "SupersessionStore.withdrawn": lambda t, h: facts(t, h, "bob").withdrawn() == set(),
     "PoolVectors.members": lambda t, h: garden_vectors(t, h).members() == [h.first.session],
@@ -397,7 +406,9 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
 # These take the integer id of a session, project or pool that the caller found under its own reach, or name the tenant's own;
 # keys and usage are the whole tenant's, and their services refuse a confined caller.
 BY_FOUND_ID = {
-    "PoolStore.readers",
+    "ReaderStore.of_pool",
+    "ReaderStore.of_project",
+    "ReaderStore.outside_projects",
     "EntityStore.of_session",
     "EntityStore.of_message",
     "RemovalStore.messages",
@@ -406,6 +417,9 @@ BY_FOUND_ID = {
     "RemovalStore.observations",
     "RemovalStore.items",
     "RemovalStore.responses",
+    "RemovalStore.receipts",
+    "RemovalStore.receipts_of",
+    "RemovalStore.old_receipts",
     "RemovalStore.files",
     "RemovalStore.remaining",
     "EntityStore.forget_statements",
@@ -489,7 +503,6 @@ BY_FOUND_ID = {
     "SessionStore.note_removal",
     "SessionStore.describe",
     "SessionStore.move",
-    "SessionStore.count_of_project",
     "SessionStore.lock_of_project",
     "SessionStore.remove",
     "TurnStore.renew",
@@ -499,9 +512,7 @@ BY_FOUND_ID = {
     "TurnStore.revoke",
     "TurnStore.is_of",
     "MessageStore.append",
-    "MessageStore.page",
-    "MessageStore.found",
-    "MessageStore.recent",
+    "MessageStore.recent_authors",
     "FilterStore.session_messages",
     "MessageStore.count_episodes",
     "MessageStore.count_given_recalled_text",
@@ -645,7 +656,6 @@ BY_FOUND_ID = {
     "ExtractionStore.lock",
     "ExtractionStore.unchecked",
     "ExtractionStore.mark_checked",
-    "ExtractionStore.present",
     "ExtractionStore.finish",
     "ExtractionStore.failures",
     "ExtractionStore.fail",
@@ -654,6 +664,19 @@ BY_FOUND_ID = {
     "ExtractionStore.unobserved",
     "ExtractionStore.recount_unchecked",
     "ExtractionStore.forget_past",
+    "MemoryStore.sources",
+    "SessionStore.choose",
+    "SessionStore.last_message",
+    "BranchStore.set_parent",
+    "BranchStore.last_in",
+    "BranchStore.current_in",
+    "BranchStore.others_in",
+    "BranchStore.move",
+    "BranchStore.set_leaf",
+    "BranchStore.note_change",
+    "WithdrawalStore.sources",
+    "SettledStore.settle",
+    "SettledStore.settle_mentioning",
 }
 
 
@@ -681,7 +704,7 @@ def garden_memories(transaction: Transaction, home: Home) -> StoredMemories:
 
 def test_every_method_is_known_to_be_confined_or_to_take_found_ids() -> None:
     """ISO-4, ORG-4."""
-    assert set(CONFINED) | set(ONE_POOL) | set(ONE_PLACE) | BY_FOUND_ID == methods_of_stores()
+    assert set(CONFINED) | set(ONE_POOL) | set(ONE_PLACE) | set(SESSION_CASES) | BY_FOUND_ID == methods_of_stores()
 
 
 @pytest.mark.parametrize("name", CONFINED)
@@ -719,3 +742,22 @@ def test_the_rows_of_one_pool_hold_nothing_of_another_pool_of_the_same_tenant(wo
 def test_what_derives_in_one_place_is_nowhere_else_in_the_same_tenant(world: World, name: str) -> None:
     """ISO-4, ISO-10: pool ↔ pool, project ↔ project, and user ↔ user in a private project."""
     assert world.database.write(world.ours.reach, lambda transaction: ONE_PLACE[name](transaction, world.ours))
+
+
+class Undone(Exception):
+    """Rolls an attempt back, so that the next one finds the sessions as they were."""
+
+
+@pytest.mark.parametrize("name", SESSION_CASES)
+def test_a_session_given_messages_of_another_keeps_to_its_own(world: World, name: str) -> None:
+    """ISO-4, ISO-10: session ↔ session of other projects and pools of the same tenant, whichever has the smaller ids."""
+    answers: list[bool] = []
+
+    def attempt(transaction: Transaction, pair: tuple[Place, Place]) -> None:
+        answers.append(SESSION_CASES[name](transaction, *pair))
+        raise Undone
+
+    for pair in permutations(world.ours.places, 2):
+        with pytest.raises(Undone):
+            world.database.write(world.ours.reach, partial(attempt, pair=pair))
+        assert answers[-1]

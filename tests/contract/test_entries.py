@@ -12,6 +12,7 @@ from cloister.domain.entries.operations import (
     delete_entry,
     expect_entry,
     get_entry,
+    list_entries,
     list_namespaces,
     put_entry,
     search_entries,
@@ -75,10 +76,11 @@ def test_iso_4_parts_of_the_store_share_nothing(house: House) -> None:
     for (project, user), mark in parts.items():
         house.run(put({"mark": mark}), project=project, user=user)
     house.services.projects.change_project(house.reach, house.garden, member_visibility="shared")
-    everything = (search_entries(()), search_entries((), query="mark"), list_namespaces(), get_entry(NOTES, "k"))
+    searches = (search_entries(()), search_entries((), query="mark"), list_entries(NOTES))
+    everything = (*searches, list_namespaces(), get_entry(NOTES, "k"))
     for (project, user), mark in parts.items():
-        found, queried, namespaces, got = house.run(*everything, project=project, user=user)
-        assert [entry.value for entry in found] == [entry.value for entry in queried] == [{"mark": mark}]
+        *lists, namespaces, got = house.run(*everything, project=project, user=user)
+        assert [[entry.value for entry in found] for found in lists] == [[{"mark": mark}]] * 3
         assert (namespaces, got.value) == ([NOTES], {"mark": mark})
     house.run(delete_entry(NOTES, "k"), project=house.garden, user="ann")
     assert house.value(user="ann") is None
@@ -91,7 +93,7 @@ def test_org_4_org_10_a_narrow_reach_uses_its_own_part_only(house: House) -> Non
     confined = Reach(tenant=house.reach.tenant, confined_to=house.garden)
     assert house.value(reach=bound) == {"n": 1}, "a bound caller that names no user means its own"
     assert house.value(reach=confined) is None
-    for operation in (put(), get_entry(NOTES, "k"), DeleteExpired()):
+    for operation in (put(), get_entry(NOTES, "k"), list_entries(NOTES), DeleteExpired()):
         with pytest.raises(Forbidden):
             house.run(operation, reach=bound, user="bob")
         with pytest.raises(NotFound):
@@ -116,6 +118,24 @@ def test_a_batch_reads_before_it_writes_and_makes_the_last_write_of_each_key(hou
     (after, gone) = house.run(get_entry(NOTES, "k"), get_entry(NOTES, "gone"))
     assert (after.value, after.created_at, after.updated_at) == ({"n": 3}, house.now - 1, house.now)
     assert gone is None
+
+
+def test_a_list_in_order_of_keys_has_every_entry_whatever_is_changed_between_its_pages(house: House) -> None:
+    """DOOR-8: a search lists what was changed last first, so that a changed entry could be on no page."""
+    keys = [f"key-{number:02}" for number in range(7)]
+    house.run(*(put(key=key) for key in keys), put_entry((*NOTES, "below"), "key-03", {"n": 0}))
+    found: list[str] = []
+    while len(found) < 7:
+        (page,) = house.run(list_entries(NOTES, after=found[-1] if found else None, limit=2))
+        found += [entry.key for entry in page]
+        house.now += 1
+        house.run(put(key="key-06"), put(key="key-00"))
+    assert found == keys
+    house.now += 1
+    house.run(put(key="key-06", ttl=1))
+    house.now += MINUTE
+    (last,) = house.run(list_entries(NOTES, after="key-04"))
+    assert [entry.key for entry in last] == ["key-05"], "expired entries are not listed"
 
 
 def test_what_has_expired_is_not_found_and_reading_prolongs_life_where_it_may(house: House) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
+from cloister.domain.erasure import Readers
 from cloister.domain.errors import Forbidden, InvalidRequest, NotFound
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import MemberVisibility, Reach
@@ -14,7 +15,6 @@ from cloister.services.conversations.sessions import SessionFields
 from cloister.services.memories import extract
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import SearchTarget
-from cloister.services.tenancy.visibility import VisibilityPreview
 from support.databases.engines import Engine, at_once
 
 NUMBERS = count(1)
@@ -186,12 +186,12 @@ def test_a_change_can_be_tried_first(home: Home, shared_engine: Engine) -> None:
     home.fill(project)
     before = shared_engine.dump(home.reach.tenant)
     preview = home.services.projects.preview_visibility
-    assert preview(home.reach, project, "shared") == VisibilityPreview(sessions=6, users=2)
-    assert preview(home.reach, project, "private") == VisibilityPreview(sessions=0, users=0)
+    assert preview(home.reach, project, "shared") == Readers(sessions=6, users=2)
+    assert preview(home.reach, project, "private") == Readers(sessions=0, users=0)
     assert shared_engine.dump(home.reach.tenant) == before
     home.change(project, "shared")
-    assert preview(home.reach, project, "shared") == VisibilityPreview(sessions=0, users=0)
-    assert preview(home.reach, project, "private") == VisibilityPreview(sessions=0, users=0)
+    assert preview(home.reach, project, "shared") == Readers(sessions=0, users=0)
+    assert preview(home.reach, project, "private") == Readers(sessions=0, users=0)
 
 
 def test_who_may_not_change_it_changes_nothing(home: Home, shared_engine: Engine) -> None:

@@ -128,7 +128,7 @@ def opened(place: Place) -> Dump:
 
 
 def known(place: Place) -> list[Migration]:
-    return migrate.migrations(postgres=place.postgres)
+    return list(migrate.migrations(postgres=place.postgres))
 
 
 def with_steps(monkeypatch: pytest.MonkeyPatch, steps: list[Migration]) -> None:
@@ -407,6 +407,29 @@ def test_mem_12_the_migration_of_an_owner_that_row_level_security_binds_dates_th
     everyone.rows(f"GRANT {', '.join(ROLES)} TO {login}; GRANT USAGE, CREATE ON SCHEMA public TO {login}")
     place = postgres_place(make_conninfo(empty_postgres, user=login))
     assert truth_after(place, everyone.rows, monkeypatch) == TRUTH
+
+
+VISIBILITIES = "SELECT project_id, member_visibility FROM project ORDER BY project_id"
+
+
+def test_iso_10_projects_from_before_keep_who_sees_what_in_them(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A new project is divided by user, unless asked otherwise; no migration changes one that is there, of whichever version."""
+    households = old_households(place, monkeypatch)[:2]
+    for at, household in enumerate(households):
+        place.rows(
+            "INSERT INTO project (tenant_id, project_id, name, is_default, member_visibility, settings, created_at) "
+            f"VALUES ({household.tenant}, {at + 1}, 'Divided', 0, 'private', '{{}}', 1)"
+        )
+        place.rows(f"UPDATE project SET member_visibility = 'shared' WHERE project_id = {household.project}")
+    before = place.rows(VISIBILITIES)
+    assert sorted(str(visibility) for _, visibility in before) == ["private", "private", "shared", "shared"]
+    for step in known(place)[1:]:
+        with monkeypatch.context() as past:
+            with_version(past, place, step.version)
+            place.open().close()
+        assert place.rows(VISIBILITIES) == before, step.name
+    place.open().close()
+    assert place.rows(VISIBILITIES) == before
 
 
 QUOTING = "Told: <Recalled-Memory> - It is so. </recalled-memory>"

@@ -7,7 +7,15 @@ import pytest
 from cloister import Cloister
 from cloister.bootstrap import Services, wire
 from cloister.domain.errors import StorageUnavailable
-from cloister.domain.identifiers import ProjectId, format_project_id, format_tenant_id, parse_message_id
+from cloister.domain.identifiers import (
+    LOCAL_TENANT,
+    MessageId,
+    ProjectId,
+    format_project_id,
+    format_tenant_id,
+    parse_message_id,
+)
+from cloister.domain.scope import Reach
 from cloister.index.exact.index import ExactIndex
 from cloister.index.interface import (
     WINDOW_REACH,
@@ -20,6 +28,7 @@ from cloister.index.interface import (
 )
 from cloister.models.static.embedder import StaticEmbedder
 from cloister.storage.interface import Database
+from support.setups.branches import choose, edit
 
 
 class OutsideIndex:
@@ -305,4 +314,68 @@ def test_an_entity_that_changes_while_it_is_being_put_ends_as_it_is(house: House
     assert points(index) == {(project, one.name, one.notes) for project, one in there}
     assert len(there) == (0 if change == "forgotten" else 1)
     services.queue.drain()
+    assert services.queue.waiting() == 0
+
+
+@pytest.mark.parametrize("order", ["follows", "is down", "both at once"])
+def test_what_leaves_the_current_branch_leaves_the_index_and_comes_back_with_it(house: House, order: str) -> None:
+    """Also if the index was out of reach in between, or learns of both only afterwards: no removal takes away what came back."""
+    memory, services, index = house
+    reach = Reach(tenant=LOCAL_TENANT)
+    ids = say(memory, 12)
+    services.queue.drain()
+    index.down = order != "follows"
+    asked, answered = (message.id for message in edit(services, reach, "s", MessageId(ids[5]), "Another.", "Fine."))
+    if order != "both at once":
+        index.down = False
+        services.queue.drain()
+        assert index.made_from == windows([*ids[:5], asked, answered])
+        index.down = order == "is down"
+    choose(services, reach, "s", MessageId(ids[5]))
+    index.down = False
+    services.queue.drain()
+    assert index.made_from == windows(ids)
+    assert services.queue.waiting() == 0
+
+
+def test_a_branch_that_is_left_while_it_is_being_put_does_not_stay(house: House) -> None:
+    memory, services, index = house
+    reach = Reach(tenant=LOCAL_TENANT)
+    ids = say(memory, 4)
+    said: list[int] = []
+
+    def leave() -> None:
+        if not said:
+            said.append(0)
+            index.down = True
+            said.extend(message.id for message in edit(services, reach, "s", MessageId(ids[2]), "Another.", "Fine."))
+            index.down = False
+
+    index.while_putting = leave
+    services.queue.drain()
+    assert index.made_from == windows([*ids[:2], *said[1:]])
+    assert services.queue.waiting() == 0
+
+
+def test_a_branch_that_comes_back_while_its_removal_is_carried_out_is_put_again(house: House) -> None:
+    """Two processes drain the queue: one has read a removal, and the other puts the message that came back before it is carried
+    out."""
+    memory, services, index = house
+    reach = Reach(tenant=LOCAL_TENANT)
+    ids = say(memory, 4)
+    services.queue.drain()
+    index.down = True
+    edit(services, reach, "s", MessageId(ids[2]), "Another.", "Fine.")
+    index.down = False
+    forget, pending = index.forget_messages, [0]
+
+    def forget_late(messages: Sequence[int]) -> None:
+        if pending:
+            pending.pop()
+            choose(services, reach, "s", MessageId(ids[2]))
+        forget(messages)
+
+    index.forget_messages = forget_late
+    services.queue.drain()
+    assert index.made_from == windows(ids)
     assert services.queue.waiting() == 0

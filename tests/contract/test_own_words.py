@@ -5,7 +5,7 @@ import pytest
 from cloister.domain.context import Source
 from cloister.domain.conversation import ROLES, Draft, Role
 from cloister.domain.memory import quoted
-from cloister.domain.prompts.recalled_text import NOTHING_RECALLED, RECALL_ONLY
+from cloister.domain.prompts.recalled_text import RECALL_ONLY, nothing_recalled
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import EpisodeHit, SearchTarget
 from support.databases.engines import Engine
@@ -59,7 +59,7 @@ def test_ctx_2_replies_that_only_quote_take_no_place_among_what_is_recalled(hous
         house.session(name, garden)
     for number in range(12):
         house.say("a", "What is the launch code?", reply=QUOTING["nothing but quotations"])
-        house.say("a", "And the weather?", reply=f"{RECALL_ONLY}\n\n{NOTHING_RECALLED}")
+        house.say("a", "And the weather?", reply=nothing_recalled("Garden"))
         house.say("b", f"Think of number {number}.", reply=f"The launch code has {number} birds in it.")
     for name in ("c", "a"):
         found = house.context(name, "What is the launch code?").relevant_history

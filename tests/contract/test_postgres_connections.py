@@ -188,7 +188,7 @@ def test_more_work_than_connections_is_busy(migrated_postgres: str, monkeypatch:
     household = settle(database)
     with (
         database.read(household.reach),
-        pytest.raises(StorageBusy, match="All 1 connections"),
+        pytest.raises(StorageBusy, match="All connections of one tenant"),
         database.read(household.reach),
     ):
         pass
@@ -196,7 +196,7 @@ def test_more_work_than_connections_is_busy(migrated_postgres: str, monkeypatch:
 
 
 def test_a_row_locked_for_too_long_is_busy(migrated_postgres: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_connections, "BUSY_SECONDS", 0.2)
+    monkeypatch.setattr(postgres_connections, "LOCK_SECONDS", 0.2)
     database = open_postgres(migrated_postgres)
     household = settle(database)
     with psycopg.connect(migrated_postgres) as holder:
@@ -209,7 +209,7 @@ def test_a_row_locked_for_too_long_is_busy(migrated_postgres: str, monkeypatch: 
 def test_a_commit_is_durable_even_where_the_server_is_set_to_forget(migrated_postgres: str) -> None:
     administer(migrated_postgres, f"ALTER DATABASE {name_of(migrated_postgres)} SET synchronous_commit = off")
     database = open_postgres(migrated_postgres)
-    with database._tenants.transaction("BEGIN") as connection:  # pyright: ignore[reportPrivateUsage]
+    with database._reads.transaction("BEGIN") as connection:  # pyright: ignore[reportPrivateUsage]
         assert connection.execute("SHOW synchronous_commit").fetchone() == ("on",)
     database.close()
 

@@ -30,6 +30,7 @@ MANY = {
     "mention",
     "entity_relation",
     "observation",
+    "receipt",
 }
 
 CROWD = b"""
@@ -44,9 +45,10 @@ INSERT INTO session (
 FROM session, generate_series(1, %(sessions)s) AS n;
 INSERT INTO message (
     message_id, tenant_id, session_id, role, status, created_at, generation, indexed_at, terms, episode_id, tokens,
-    metadata, content
+    metadata, content, parent_id
 ) SELECT
-    (session_id << 21) + n, tenant_id, session_id, 'user', 'completed', n, n %% 2, nullif(n %% 5, 0), 'x', 1, 1, '{}', 'x'
+    (session_id << 21) + n, tenant_id, session_id, 'user', CASE WHEN n %% 7 = 0 THEN 'off_completed' ELSE 'completed' END, n,
+    n %% 2, nullif(n %% 5, 0), 'x', 1, 1, '{}', 'x', CASE WHEN n %% 7 = 0 THEN (session_id << 21) + 1 END
 FROM session, generate_series(2, %(messages)s) AS n;
 INSERT INTO memory (memory_id, tenant_id, session_id, digest, created_at, generation, terms, content, subject, retracted_at)
 SELECT
@@ -75,6 +77,10 @@ INSERT INTO observation (
     observation_id, tenant_id, session_id, first_message_id, last_message_id, created_at, said_at, sources, content
 )
 SELECT message_id, tenant_id, session_id, message_id, message_id, 1, 1, '[]', 'x' FROM message ON CONFLICT DO NOTHING;
+INSERT INTO receipt (
+    receipt_id, tenant_id, session_id, question_id, reply_id, recalled_pool_id, kind, created_at, body
+)
+SELECT message_id, tenant_id, session_id, message_id, message_id, 1, 'reply', 1, 'x' FROM message ON CONFLICT DO NOTHING;
 ANALYZE
 """
 # What still refers to a row that goes, and goes first.
@@ -154,7 +160,6 @@ def crowded(postgres_server: PostgresServer) -> Generator[tuple[str, Household]]
         "message_session",
         "messages",
         "observation_cursor_key",
-        "oldest_unchecked",
         "points",
         "pool_memories",
         "pool_messages",
@@ -214,6 +219,39 @@ def crowded(postgres_server: PostgresServer) -> Generator[tuple[str, Household]]
         "waiting_memories",
         "waiting_words",
         "words",
+        "facts_saying",
+        "fill_mention",
+        "last_current_message",
+        "message_receipt_ids",
+        "messages_in_reach",
+        "old_receipt_ids",
+        "session_receipt_ids",
+        "blank_mentions",
+        "current_in_range",
+        "failed_replies",
+        "first_observation_until",
+        "forget_forks",
+        "forks",
+        "give_children",
+        "has_other_branches",
+        "last_messages_before",
+        "memories_to_withdraw",
+        "message_behind",
+        "message_parents",
+        "names_mentioned",
+        "others_in_range",
+        "put_on_branch",
+        "receipts_of_replies",
+        "recent_authors",
+        "requeue_messages",
+        "session_messages",
+        "set_branch",
+        "set_parent",
+        "sessions_mentioning",
+        "take_off_branch",
+        "uncheck_messages",
+        "withdraw_mentions",
+        "withdraw_relations",
     ],
 )
 def test_a_query_reads_no_more_rows_than_its_pool_holds(crowded: tuple[str, Household], query: str) -> None:
@@ -259,6 +297,7 @@ def test_a_query_reads_no_more_rows_than_its_pool_holds(crowded: tuple[str, Hous
         "metadata": "{}",
         "source": "written",
         "content": "x",
+        "notes": "x",
         "status": None,
         "now": 1,
         "after_changed_at": 0,
@@ -269,6 +308,17 @@ def test_a_query_reads_no_more_rows_than_its_pool_holds(crowded: tuple[str, Hous
         "first": first,
         "window": 2_000,
         "around": 3,
+        "all_branches": 0,
+        "with_partial": 1,
+        "low": first + 1,
+        "high": first + 2_097_151,
+        "parent_id": 0,
+        "leaf_id": household.message,
+        "is_forked": 0,
+        "is_due": 1,
+        "version": 2,
+        "episode_id": household.message,
+        "receipt_ids": integers([household.message]),
         "end": first + 2_097_151,
         "generation": 1,
         "all_generations": 1,

@@ -6,19 +6,23 @@ Measured with Qdrant in memory, 28 questions on 260 messages: the same best mess
 import warnings
 from collections.abc import Generator
 
+import numpy as np
 import pytest
 
 from cloister.bootstrap import Services, wire
 from cloister.domain.conversation import Message
 from cloister.domain.identifiers import SEQUENCE_BITS
+from cloister.domain.recall.relevance import matches
 from cloister.domain.scope import Reach, Scope
 from cloister.index.exact.index import ExactIndex
 from cloister.index.qdrant import search as qdrant_search
 from cloister.services.recall.selection import Pick, Question
+from cloister.storage.stores.pools import PoolStore
 from support.samples.long_conversation import FACTS, QUESTIONS, sessions
 from support.setups.qdrant import EMBEDDER, KINDS, QdrantSetup, Reader, open_house
 
 LIMIT = 10
+OFF_TOPIC = "What is the capital of France?"
 
 
 @pytest.fixture(params=KINDS, scope="module")
@@ -64,6 +68,32 @@ def test_exact_and_qdrant_rank_a_pool_alike(told: tuple[QdrantSetup, Reach], ans
         shared += len({message.id for message in expected} & {message.id for message in found})
     assert same_best >= 0.95 * len(QUESTIONS)
     assert shared >= 0.95 * LIMIT * len(QUESTIONS)
+
+
+def test_ctx_6_relevance_means_the_same_in_both(told: tuple[QdrantSetup, Reach]) -> None:
+    """The share of the question's words is computed alike, without names and words of requests. Qdrant does not know how long other
+    windows are, nor how many messages are copies."""
+    house, reach = told
+    index = ExactIndex(EMBEDDER.embed_query, EMBEDDER.dimension, 1_000_000_000)
+    scope = Scope(tenant=reach.tenant, project=None, user=None)
+    with house.services.database.read(reach) as transaction:
+        rows = PoolStore(transaction, house.services.record.generation).rows(scope)
+        assert rows is not None
+        for question in (
+            *QUESTIONS[:4],
+            "Tell me about the grey cat",
+            "Give me an overview of the marathon",
+            OFF_TOPIC,
+        ):
+            exact, found = index.within(rows).evidence(question, 0), house.index.within(rows).evidence(question, 0)
+            position = {message: at for at, message in enumerate(exact.ids.tolist())}
+            best = np.argsort(-matches(found))[:5]
+            same = [position[int(found.ids[at])] for at in best]
+            assert exact.own_coverage is not None and found.own_coverage is not None
+            assert found.own_coverage[best] == pytest.approx(exact.own_coverage[same], abs=1e-3), question
+            assert found.coverage[best] == pytest.approx(exact.coverage[same], abs=0.1), question
+            ours, theirs = matches(exact)[same], matches(found)[best]
+            assert np.abs(ours - theirs).mean() < 0.25, question
 
 
 def test_qdrant_finds_what_was_asked_for(answers: dict[str, list[Message]]) -> None:

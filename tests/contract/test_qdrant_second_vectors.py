@@ -37,8 +37,8 @@ def test_candidates_of_qdrant_have_the_similarities_of_the_additional_embedder(k
                 assert rows is not None
                 ids = services.index.within(rows).evidence("quimble", 0).ids
                 found = services.recall.additional.similarities(transaction, rows.pool, ids, vector)
-            assert found is not None and len(found) == 2
-            assert (np.nanmax(found) > 0.8) == (project == ours)
+            assert found is not None and len(found.windowed) == 2
+            assert (np.nanmax(found.windowed) > 0.8) == (project == ours)
             hits = services.search.search(
                 reach, "quimble", SearchTarget(project=project), 9, ["episodes"], min_relevance=0
             )

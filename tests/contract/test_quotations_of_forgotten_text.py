@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -266,11 +267,13 @@ def test_a_message_that_is_not_there_changes_no_quotation(house: MemorySetup, te
 def test_a_reply_that_is_stored_after_its_source_was_forgotten_does_not_quote_it(
     house: MemorySetup, team: ProjectId, engine: Engine, forget: Callable[[MemorySetup], None]
 ) -> None:
-    """The turn began before; what it quotes besides stays."""
-    house.services.projects.change_project(house.reach, team, settings={"min_relevance": 0})
+    """The turn began before; what it quotes besides stays. A memory that a person wrote says more than the messages that are
+    quoted; one that was extracted from one of these would not be quoted a second time."""
     house.tell("ann", "My brother Quillfeather works at Brambleworks.")
+    house.services.memories.add(house.reach, "ann", ["The user's brother Quillfeather works on Mondays."])
     asked = Draft(role="user", content="What is the attic code, what is the boat called, where does Quillfeather work?")
     turn = house.services.turns.begin(house.reach, TurnRequest(session="bob", drafts=[asked]))
+    turn = replace(turn, min_relevance=0)
     context = house.services.chat.recall(turn, 16_000)
     said = [item.message.content for item in context.relevant_history]
     derived = derived_lines(context)

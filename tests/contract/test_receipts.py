@@ -68,7 +68,7 @@ def test_prf_1_a_reply_keeps_what_it_was_given_without_its_words(house: MemorySe
     assert receipt.receipt.answered is not None and receipt.receipt.answered.model == "recall-only"
     assert receipt.receipt.sent is not None
     assert [part.kind for part in receipt.receipt.sent.parts] == ["system_prompt", "question"]
-    assert receipt.hidden == {"another_project": 0, "forgotten": 0}
+    assert receipt.hidden == {"another_project": 0, "other_branch": 0, "forgotten": 0}
     bodies = engine.rows("SELECT body, query FROM receipt")
     assert len(bodies) == 1 and "4417" not in str(bodies)
     assert len(str(bodies[0][0])) < 1_000
@@ -83,7 +83,8 @@ def test_prf_1_what_was_forgotten_is_only_counted(house: MemorySetup) -> None:
     given = len(shown(house, id).items)
     house.services.forgetting.message(house.reach, said.id)
     after = shown(house, id)
-    assert (len(after.items), dict(after.hidden)) == (given - 1, {"another_project": 0, "forgotten": 1})
+    assert len(after.items) == given - 1
+    assert dict(after.hidden) == {"another_project": 0, "other_branch": 0, "forgotten": 1}
     assert after.summary == ("1 item forgotten",)
     assert all("4417" not in item.content for item in after.items)
 

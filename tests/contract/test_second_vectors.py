@@ -69,9 +69,9 @@ class Pools:
             assert rows is not None
             ids = self.services.index.within(rows).evidence(question, 0).ids
             found = additional.similarities(transaction, rows.pool, ids, vector)
-            if found is None or not np.nanmax(found) > 0.5:
+            if found is None or not np.nanmax(found.windowed) > 0.5:
                 return None
-            (message,) = rows.messages([MessageId(int(ids[np.nanargmax(found)]))]).values()
+            (message,) = rows.messages([MessageId(int(ids[np.nanargmax(found.windowed)]))]).values()
             return message.message.content
 
         return read_snapshot(self.services.database, self.reach, work)

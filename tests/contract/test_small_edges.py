@@ -5,6 +5,7 @@ import pytest
 from cloister.domain.context import Source
 from cloister.domain.conversation import Draft, Status
 from cloister.domain.errors import NotFound
+from cloister.services.chat.turn_branches import ReplyBranch
 from cloister.services.chat.turns import NamedSession, TurnRequest
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.recall.build_context import ContextRequest
@@ -70,16 +71,16 @@ def test_iso_12_a_session_that_is_cleared_while_it_is_answered_takes_a_new_turn_
     assert setup.services.turns.begin(setup.reach, ask).number != first.number
 
 
-def test_answering_again_replaces_replies_and_not_what_tools_said(setup: MemorySetup) -> None:
+def test_answering_again_makes_a_sibling_of_the_reply_behind_what_tools_said(setup: MemorySetup) -> None:
     setup.session("tab")
     drafts = [
         Draft(role="user", content="How warm is it?"),
         Draft(role="tool", content="21 degrees"),
         Draft(role="assistant", content="Warm."),
     ]
-    *_, reply = setup.services.record.messages(setup.reach, "tab", drafts).messages
+    *_, tool, reply = setup.services.record.messages(setup.reach, "tab", drafts).messages
     turn = setup.services.turns.begin_again(setup.reach, NamedSession(session="tab"))
-    assert turn.replaces == (reply.id,)
+    assert turn.branch == ReplyBranch(sibling=reply.id, after=tool.id)
 
 
 def test_iso_10_a_page_cannot_begin_behind_an_entity_of_another_user(setup: MemorySetup) -> None:

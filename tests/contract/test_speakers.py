@@ -11,6 +11,8 @@ from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.memory import quoted
 from cloister.domain.prompts.prompt import system_part
 from cloister.domain.scope import MemberVisibility
+from cloister.interfaces.python.derived_shapes import entity_detail_shape, entity_shape, profile_shape
+from cloister.interfaces.python.recall.shapes import context_shape, hit_shapes
 from cloister.models.openai.endpoint import Endpoint
 from cloister.models.openai.extractor import OpenAiExtractor
 from cloister.models.rules.extractor import Rules
@@ -168,6 +170,71 @@ def test_entities_name_their_speakers_when_a_project_is_shared_and_not_when_it_i
     assert [one.notes for one in house.entities(project, "bob") if one.name == "Xandra"] == [
         "The user's sister Xandra lives in Oslo."
     ]
+
+
+CLARA = "My sister Clara works at Siemens."
+OF_UNNAMED = "An unnamed user's sister Clara works at Siemens."
+
+
+def shown_of_clara(house: MemorySetup, project: ProjectId, name: str) -> list[str]:
+    """All that readers of a shared project are shown of Clara, as a client gets it: who asks is known for a session only."""
+    context = house.context(name, "Where does Clara work?")
+    shape = context_shape(context)
+    target = SearchTarget(project=project)
+    found = hit_shapes(house.services.search.find(house.reach, "Clara", target, 9, min_relevance=0))
+    profile = house.services.profiles.of_project(house.reach, project)
+    listed = [entity_shape(entity) for entity in house.entities(project)]
+    details = [entity_detail_shape(house.services.entities.get(house.reach, one.id)) for one in house.entities(project)]
+    return [
+        prompt_of(context),
+        shape.memory_context,
+        *(memory.content for memory in shape.memories),
+        *(entity.notes for entity in shape.entities),
+        *(hit.content for hit in found if hit.kind != "episode"),
+        profile.text,
+        *(fact.content for fact in profile_shape(profile).facts),
+        *(entity.notes for entity in (*listed, *details)),
+    ]
+
+
+def test_a_session_without_a_user_is_an_unnamed_user_wherever_users_can_meet(house: MemorySetup) -> None:
+    """MEM-11, as it was seen: `Clara (person): The user's sister …` in a project's profile, and in bob's entities."""
+    project = friends(house, nobody=None, bob="bob")
+    house.tell("nobody", CLARA)
+    shown = shown_of_clara(house, project, "bob")
+    assert sum(OF_UNNAMED in text for text in shown) >= 8
+    assert [text for text in shown if "The user's" in text] == []
+
+
+def test_where_no_user_has_a_name_the_session_that_asks_is_the_user(house: MemorySetup) -> None:
+    friends(house, one=None, two=None)
+    house.tell("one", CLARA)
+    shape = context_shape(house.context("two", "Where does Clara work?"))
+    (clara,) = [entity.notes for entity in shape.entities if entity.name == "Clara"]
+    assert clara == "The user's sister Clara works at Siemens."
+    assert [memory.content for memory in shape.memories] == [clara]
+
+
+def test_memories_of_contexts_and_searches_name_their_users_in_a_shared_project_only(house: MemorySetup) -> None:
+    """As it was seen: a client that builds a prompt of `memories[].content` told bob that he is allergic to nuts."""
+    project = friends(house, ann="ann", bob="bob")
+    house.tell("ann", "I am allergic to nuts.")
+    named = 'User "ann" is allergic to nuts.'
+
+    def shown() -> list[str]:
+        context = context_shape(house.context("bob", "Who is allergic to nuts?"))
+        found = house.services.search.find(
+            house.reach, "nuts", SearchTarget(session="bob"), 9, ["memories"], min_relevance=0
+        )
+        return [*(memory.content for memory in context.memories), *(hit.content for hit in hit_shapes(found))]
+
+    assert shown() == [named, named]
+    assert [stored.memory.content for stored in house.stored("ann")] == [FACT]
+    house.services.projects.change_project(house.reach, project, member_visibility="private")
+    assert shown() == []
+    house.session("ann again", project, "ann")
+    alone = context_shape(house.context("ann again", "Who is allergic to nuts?"))
+    assert [memory.content for memory in alone.memories] == [FACT]
 
 
 @pytest.mark.parametrize("how", ["delete", "clear", "move", "message"])

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import cloister.storage
+from cloister.domain.conversation import SessionChoices
 from cloister.domain.errors import CloisterError, NotFound, StorageBusy, StorageError
 from cloister.domain.identifiers import SessionId, message_id, new_session_id
 from cloister.domain.prompts.recalled_text import NO_POOL
@@ -30,6 +31,7 @@ from cloister.storage.stores.tenants import ProjectStore, TenantStore
 from cloister.storage.stores.usage import UsageStore
 from support.databases.engines import Engine
 from support.isolation.archive_cases import ARCHIVE_CASES
+from support.isolation.branch_cases import BRANCH_CASES
 from support.isolation.derived_cases import DERIVED_CASES, claimed, forget_derived
 from support.isolation.derived_index_cases import DERIVED_INDEX_CASES
 from support.isolation.entity_group_cases import ENTITY_GROUP_CASES
@@ -124,6 +126,7 @@ CASES: dict[str, Case] = {
     "ChangeStore.sessions": Case(act=lambda t, h: ChangeStore(t).sessions(h.first.pool, since=0, limit=9), nothing=[]),
     "SessionStore.find": Case(act=lambda t, h: SessionStore(t).find("first")),
     "SessionStore.had_messages": Case(act=lambda t, h: SessionStore(t).had_messages("first")),
+    "SessionStore.last_message": Case(act=lambda t, h: SessionStore(t).last_message(h.first.session) & 0xFF, nothing=0),
     "SessionStore.get": Case(act=lambda t, h: SessionStore(t).get("first")),
     "SessionStore.lock": Case(act=lambda t, h: SessionStore(t).lock("first")),
     "SessionStore.by_ids": Case(
@@ -144,7 +147,9 @@ CASES: dict[str, Case] = {
         writes=True,
     ),
     "SessionStore.note_appends": Case(
-        act=lambda t, h: SessionStore(t).note_appends([(h.tail(h.first).grown(5, h.first.messages[0]), 9)], MOMENT + 9),
+        act=lambda t, h: SessionStore(t).note_appends(
+            [(h.tail(h.first).grown(5, h.first.messages[0], leaf=None), 9)], MOMENT + 9
+        ),
         writes=True,
     ),
     "SessionStore.make_due": Case(
@@ -152,6 +157,12 @@ CASES: dict[str, Case] = {
     ),
     "SessionStore.note_removal": Case(
         act=lambda t, h: SessionStore(t).note_removal(h.first.session, removed=2, version=9), writes=True
+    ),
+    "SessionStore.choose": Case(
+        act=lambda t, h: SessionStore(t).choose(
+            h.first.session, SessionChoices(pinned=True, system_prompt="Be brief.", model="m")
+        ),
+        writes=True,
     ),
     "SessionStore.describe": Case(
         act=lambda t, h: SessionStore(t).describe(
@@ -165,7 +176,6 @@ CASES: dict[str, Case] = {
         ),
         writes=True,
     ),
-    "SessionStore.count_of_project": Case(act=lambda t, h: SessionStore(t).count_of_project(h.cellar), nothing=(0, 0)),
     "SessionStore.reached_memories": Case(act=lambda t, h: SessionStore(t).reached_memories(h.cellar), nothing=0),
     "SessionStore.lock_of_project": Case(act=lambda t, h: SessionStore(t).lock_of_project(h.cellar), nothing=[]),
     "SessionStore.remove": Case(
@@ -184,12 +194,21 @@ CASES: dict[str, Case] = {
     "MessageStore.page": Case(
         act=lambda t, h: MessageStore(t).page(h.first.session, h.first.pool, limit=100), nothing=[]
     ),
+    "MessageStore.before": Case(
+        act=lambda t, h: [
+            MessageStore(t).before(h.first.session, h.first.pool, end, limit=9, all_branches=True)
+            for end in (None, h.first.messages[1])
+        ],
+        nothing=[[], []],
+    ),
     "MessageStore.found": Case(
         act=lambda t, h: MessageStore(t).found(h.first.session, h.first.pool, h.first.messages), nothing=[]
     ),
     "MessageStore.recent": Case(
-        act=lambda t, h: MessageStore(t).recent(h.first.session, h.first.pool, "user", 100), nothing=[]
+        act=lambda t, h: MessageStore(t).recent(h.first.session, h.first.pool, "user", 100, is_forked=False),
+        nothing=[],
     ),
+    "MessageStore.recent_authors": Case(act=lambda t, h: MessageStore(t).recent_authors(h.first.session), nothing=[]),
     "MessageStore.count_given_recalled_text": Case(
         act=lambda t, h: MessageStore(t).count_given_recalled_text(h.first.session, h.first.pool), nothing=0
     ),
@@ -274,11 +293,12 @@ CASES: dict[str, Case] = {
     "IndexStore.requeue_around": Case(
         act=lambda t, h: index_rows(t).requeue_around(h.first.session, h.first.messages[0], 3), writes=True
     ),
+    "IndexStore.requeue": Case(act=lambda t, h: index_rows(t).requeue(h.first.session, h.first.messages), writes=True),
     "IndexStore.note_removal": Case(
         act=lambda t, h: index_rows(t).note_removal(h.first.session, h.first.messages[0]), writes=True
     ),
     "IndexStore.settle_removal": Case(
-        act=lambda t, h: index_rows(t).settle_removal(1, h.first.session, whole_session=True), writes=True
+        act=lambda t, h: index_rows(t).settle_removal(1, h.first.session, None), writes=True
     ),
     "IndexStore.settle": Case(
         act=lambda t, h: (reindex(t, h), IndexStore(t, GENERATION + 1).settle(h.first.pool)), writes=True
@@ -305,6 +325,7 @@ CASES: dict[str, Case] = {
     **DERIVED_INDEX_CASES,
     **ENTITY_GROUP_CASES,
     **TURN_CASES,
+    **BRANCH_CASES,
     **IDEMPOTENCY_CASES,
     **SIGN_IN_CASES,
     **ERASING_CASES,
@@ -318,7 +339,6 @@ CASES: dict[str, Case] = {
     **PROJECT_TREE_CASES,
     **ENTRY_CASES,
     **REMOVAL_CASES,
-    "PoolStore.readers": Case(act=lambda t, h: pools(t).readers(h.first.pool), nothing=(0, 0)),
     **TENANT_REMOVAL_CASES,
     **TENANT_ENTRY_CASES,
     **TENANT_RECEIPT_CASES,

@@ -112,3 +112,19 @@ def test_the_page_shows_events_as_they_are(tenant: Tenant) -> None:
 def test_the_page_names_every_event() -> None:
     rows = " ".join(re.findall(r"^\| (`.*?) \|", PAGE, re.MULTILINE))
     assert set(re.findall(r"`([a-z.]+)`", rows)) == {*get_args(Kind), "ready"}
+
+
+def test_new_memories_are_told_as_a_change_of_their_session(tenant: Tenant) -> None:
+    """Fault 17: who shows a count of memories reads it again. A repeated request tells nothing."""
+    tenant.new_session("roses")
+    path = f"/org/projects/{tenant.default_project_id}"
+    with following(tenant) as stream:
+        once = {"Idempotency-Key": "once"}
+        for _ in range(2):
+            tenant.admin.post("/v1/memories", {"session_id": "roses", "contents": ["Roses are red."]}, headers=once)
+        tenant.say("roses", "My neighbour Anna plays the cello.")
+        assert tenant.admin.made("/v1/sessions/roses/extract", None)["appended"] == 1
+        stream.until_kind("session.changed", number=2)
+        assert [told.kind for told in stream.events] == ["session.changed", "message.added", "session.changed"]
+        assert tenant.admin.get(path).json()["memory_count"] == 2
+        assert tenant.admin.get("/v1/sessions/roses").json()["memory_count"] == 2

@@ -160,11 +160,16 @@ def test_the_members_of_a_project_share_only_when_asked_to_iso_10(shell: Command
         shell.run("record", "--create", "--project", project, "--user", user, user, f"{user}'s peas.")
     assert shell.said("peas", "--project", project, "--user", "anna") == ["anna's peas."]
     tried = shell.run("projects", "members", project, "shared", "--dry-run").stdout
-    assert tried == "2 sessions of 2 users would recall each other. Nothing was changed.\n"
-    assert shell.json("projects", "members", project, "shared", "--dry-run") == {"sessions": 2, "users": 2}
+    assert tried == "2 sessions of 2 users (anna, bert) would recall each other. Nothing was changed.\n"
+    assert shell.json("projects", "members", project, "shared", "--dry-run") == {
+        "sessions": 2,
+        "users": 2,
+        "user_ids": ["anna", "bert"],
+    }
     asked = shell.run("projects", "members", project, "shared", answer="n\n", code=1)
     assert (
-        "2 sessions of 2 users would recall each other. Share the project 'Garden' between its users?" in asked.stderr
+        "2 sessions of 2 users (anna, bert) would recall each other. Share the project 'Garden' between its users?"
+        in asked.stderr
     )
     assert shell.said("peas", "--project", project, "--user", "anna") == ["anna's peas."]
     shell.run("projects", "members", project, "shared", answer="y\n")

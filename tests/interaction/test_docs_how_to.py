@@ -351,7 +351,12 @@ def test_every_block_of_a_page_is_run_or_known_to_be_only_shown(page: Path) -> N
         "mem0.md": {"console", "python", "text", "js"},
     }
     # What installs and configures a whole machine. Its variables, its commands and its backup are looked at below.
-    only_shown = {"deploy.md": {"console", "ini", "nginx"}, "workers.md": {"ini"}, "tracing.md": {"console"}}
+    only_shown = {
+        "deploy.md": {"console", "ini", "nginx"},
+        "containers.md": {"console"},
+        "workers.md": {"ini"},
+        "tracing.md": {"console"},
+    }
     # Each of its programs changes what the ones before it made, so they cannot be run again for every block.
     only_shown["correct-memories.md"] = {"python", "text"}
     known = run.get(page.name, set[str]()) | only_shown.get(page.name, set[str]())

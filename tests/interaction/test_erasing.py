@@ -104,7 +104,11 @@ def test_commands_take_the_name_of_a_project_where_they_take_its_id(tmp_path: Pa
     assert shell.json("keys", "create", "k", "--project", "Garden", "--confined")["project_id"] == garden
     shell.run("extract", "s")
     assert shell.json("entities", "list", "Garden", "--user", "ada")[0]["name"] == "Rosa"
-    assert shell.json("projects", "members", "Garden", "shared", "--dry-run") == {"sessions": 1, "users": 1}
+    assert shell.json("projects", "members", "Garden", "shared", "--dry-run") == {
+        "sessions": 1,
+        "users": 1,
+        "user_ids": ["ada"],
+    }
     assert shell.json("projects", "default", "Garden")["is_default"]
     assert shell.json("projects", "rename", "Garden", "Orchard")["project_id"] == garden
     assert shell.json("sessions", "move", "s", "none")["project_id"] is None

@@ -121,7 +121,7 @@ def test_what_is_recalled_is_quoted_and_never_obeyed_or_learnt_again(memory: Clo
     assert all("cello" not in stored.content for stored in memory.memories("t"))
 
 
-NUTS, KEPT_NUTS, WHO = "I am allergic to nuts.", "The user is allergic to nuts.", "Who is allergic to nuts?"
+NUTS, STORED_NUTS, WHO = "I am allergic to nuts.", "The user is allergic to nuts.", "Who is allergic to nuts?"
 
 
 def test_who_said_it_travels_with_the_fact(memory: Cloister) -> None:
@@ -134,8 +134,8 @@ def test_who_said_it_travels_with_the_fact(memory: Cloister) -> None:
         memory.extract(f"of {user}")
     context = memory.context("of bob", WHO)
     assert {(stored.content, stored.user_id) for stored in context.memories} == {
-        (KEPT_NUTS, "ann"),
-        (KEPT_NUTS, "assistant"),
+        ('User "ann" is allergic to nuts.', "ann"),
+        ('User "assistant" is allergic to nuts.', "assistant"),
     }
     assert sorted(line for line in context.memory_context.splitlines() if "nuts" in line) == [
         '- User "ann" is allergic to nuts.',
@@ -152,7 +152,10 @@ def test_who_said_it_travels_with_the_fact(memory: Cloister) -> None:
         ("memory", "ann"),
         ("memory", "assistant"),
     ]
-    assert [stored.user_id for stored in memory.memories("of ann")] == ["ann"]
+    assert [hit.content for hit in hits if (hit.kind, hit.user_id) == ("memory", "ann")] == [
+        'User "ann" is allergic to nuts.'
+    ]
+    assert [(stored.content, stored.user_id) for stored in memory.memories("of ann")] == [(STORED_NUTS, "ann")]
     assert [stored.user_id for stored in memory.user_memories("assistant")] == ["assistant"]
 
 
@@ -177,12 +180,12 @@ def test_a_fact_said_in_two_sessions_is_shown_once_and_survives_the_loss_of_one(
     for session in ("first", "second"):
         memory.record(session, "user", NUTS)
         assert memory.extract(session).appended == 1
-    assert [stored.content for stored in memory.context("asking", WHO).memories] == [KEPT_NUTS]
+    assert [stored.content for stored in memory.context("asking", WHO).memories] == [STORED_NUTS]
     assert len(memory.search("allergic to nuts", session_id="asking", kinds=["memories"])) == 1
-    assert [stored.content for stored in memory.user_memories("ann")] == [KEPT_NUTS]
+    assert [stored.content for stored in memory.user_memories("ann")] == [STORED_NUTS]
     memory.delete_session("second")
     assert [(stored.content, stored.session_id) for stored in memory.context("asking", WHO).memories] == [
-        (KEPT_NUTS, "first")
+        (STORED_NUTS, "first")
     ]
     assert [stored.session_id for stored in memory.user_memories("ann")] == ["first"]
 

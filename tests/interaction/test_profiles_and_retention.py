@@ -51,7 +51,7 @@ def test_mem_16_the_profile_of_a_user_and_of_a_project(memory: Cloister) -> None
         memory.create_session(session, project_id=project, user_id="ada")
         memory.add_memories(session, [f"Ada was {session}."])
     found = memory.user_profile("ada", project_id=garden)
-    assert [fact.content for fact in found.facts] == ["Ada was in the garden."]
+    assert [fact.content for fact in found.facts] == ['user "ada": Ada was in the garden.'], "the project is shared"
     assert [len(fact.memory_ids) for fact in found.facts] == [1]
     assert found.tokens == -(-len(found.text) // 4) and "Ada was in the garden." in found.text
     assert [fact.content for fact in memory.user_profile("ada", project_id=None).facts] == ["Ada was in none."]

@@ -209,6 +209,7 @@ def test_a_newer_server_may_say_more_and_an_older_one_is_noticed() -> None:
     with telling(newer) as server, Cloister(server.address, key="clo_1") as memory:
         found = memory.session("s")
         assert (found.external_id, found.tags, found.message_count) == ("s", ("a",), 3)
+        assert (found.pinned, found.current_leaf_id, found.is_forked) == (False, None, False), "older servers have none"
     older = {name: value for name, value in SESSION.items() if name != "message_count"}
     assert "does not understand (message_count)" in str(said_by(http(200, json.dumps(older))))
     assert "(data)" in str(said_by(http(200, "{}"), lambda memory: memory.sessions()))

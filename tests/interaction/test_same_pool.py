@@ -1,19 +1,26 @@
 """ISO-11: the same call means the same pool, whichever way in it takes. One tenant, one database, every way in."""
 
 import asyncio
+import json
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+from google.adk.events.event import Event
+from google.adk.sessions.session import Session
+from google.genai import types
 
 from cloister import Cloister
+from cloister.integrations.google_adk import CloisterMemoryService
 from cloister.integrations.openai_agents import CloisterSession
 from support.clients.chat_client import asking
 from support.clients.command_line import CommandLine
 from support.clients.mcp_client import over_http as over_mcp_http
 from support.clients.mcp_client import over_stdio as over_mcp_stdio
+from support.clients.typescript_package import TypeScriptPackage, built_package
 from support.databases.engines import Engine, opened_engine
 from support.servers.http_server import Caller, Server, serving
 
@@ -31,6 +38,7 @@ class House:
     key: str
     commands: CommandLine
     over_server: CommandLine
+    package: TypeScriptPackage
 
     @property
     def http(self) -> Caller:
@@ -42,13 +50,14 @@ class House:
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
-def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[House]:
+def house(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Generator[House]:
     data: Path = tmp_path_factory.mktemp("house") / "data"
+    package = built_package(tmp_path_factory.getbasetemp(), worker_id)
     with opened_engine(request.param, data, lambda: request.getfixturevalue("postgres_server")) as engine:
-        yield from opened(engine)
+        yield from opened(engine, package)
 
 
-def opened(engine: Engine) -> Generator[House]:
+def opened(engine: Engine, package: TypeScriptPackage) -> Generator[House]:
     embedded = Cloister(services=engine.services())
     key = embedded.create_key("all", permissions=["read", "write", "admin"]).key
     with serving(engine.services()) as server, Cloister(server.address, key=key) as remote:
@@ -59,6 +68,7 @@ def opened(engine: Engine) -> Generator[House]:
             key=key,
             commands=CommandLine(data=engine.address),
             over_server=CommandLine(data=server.address, key=key),
+            package=package,
         )
 
 
@@ -68,7 +78,8 @@ def fact(name: str) -> str:
 
 
 Place = str | None
-Say = Callable[[House, str, Place, str | None], None]
+Say = Callable[[House, str, Place, str | None], str | None]
+"""Creates a session and says its fact there. Returns the external id, if that cannot be the name."""
 
 
 def library(memory: Callable[[House], Cloister]) -> Say:
@@ -169,6 +180,33 @@ def over_mem0(house: House, name: str, place: Place, user: str | None) -> None:
     assert answer.status_code == 200, answer.text
 
 
+def adk_service(house: House, name: str, place: Place, user: str | None) -> str:
+    """The memory service of the ADK has a user, and names its sessions itself."""
+    given: dict[str, Any] = {} if place == DEFAULT else {"project_id": place}
+    external_id = ":".join(("adk", "house", quote(user or "", safe=""), quote(name, safe="")))
+    event = Event(author="user", content=types.Content(role="user", parts=[types.Part(text=fact(external_id))]))
+    service = CloisterMemoryService(house.remote, app_name="house", user_id=user or "", **given)
+    said = Session(id=name, app_name="house", user_id=user or "", events=[event])
+    asyncio.run(service.add_session_to_memory(said))
+    return external_id
+
+
+_TYPESCRIPT = """
+import { Cloister } from "@cloister/client";
+const [url, key, name, fields, words] = JSON.parse(process.argv[1]);
+const session = new Cloister({ url, key }).session(name);
+await session.create(fields);
+await session.record({ role: "user", content: words });
+"""
+
+
+def typescript_client(house: House, name: str, place: Place, user: str | None) -> None:
+    fields = {"user_id": user} | ({} if place == DEFAULT else {"project_id": place})
+    given = json.dumps([house.server.address, house.key, name, fields, fact(name)])
+    done = house.package.run("7", ["--input-type=module", "-e", _TYPESCRIPT, given])
+    assert done.returncode == 0, done.stderr
+
+
 WAYS: dict[str, Say] = {
     "library": library(lambda house: house.embedded),
     "remote library": library(lambda house: house.remote),
@@ -188,6 +226,8 @@ WAYS: dict[str, Say] = {
     "Agents SDK": agents_session,
     "Anthropic": over_anthropic,
     "mem0": over_mem0,
+    "ADK": adk_service,
+    "TypeScript": typescript_client,
 }
 
 
@@ -202,7 +242,7 @@ def test_the_same_call_gives_the_same_pool_through_every_way_in(house: House, pl
     names = {way: f"{place} {number}".replace(" ", "-") for number, way in enumerate(ways)}
     user = f"ana-{place}"
     for way, say in ways.items():
-        say(house, names[way], given, user)
+        names[way] = say(house, names[way], given, user) or names[way]
     made = {way: house.embedded.session(name) for way, name in names.items()}
     assert {way: (session.project_id, session.user_id) for way, session in made.items()} == dict.fromkeys(
         ways, (expected, user)
@@ -222,10 +262,11 @@ def test_the_same_call_gives_the_same_pool_through_every_way_in(house: House, pl
 def test_two_users_who_named_no_project_do_not_recall_each_other(house: House, way: str) -> None:
     """ISO-10: ben's context held ana's words when both were put into the default project."""
     name = way.replace(" ", "-")
-    WAYS[way](house, f"{name}-ana", DEFAULT, f"{name} ana")
-    WAYS[way](house, f"{name}-ben", DEFAULT, f"{name} ben")
     for user in ("ana", "ben"):
-        found = house.embedded.context(f"{name}-{user}", QUESTION, min_relevance=0)
+        WAYS[way](house, f"{name}-{user}", DEFAULT, f"{name} {user}")
+    for user in ("ana", "ben"):
+        (session,) = house.embedded.sessions(user_id=f"{name} {user}")
+        found = house.embedded.context(session.external_id, QUESTION, min_relevance=0)
         assert found.project_id == house.default
         assert found.relevant_history == ()
         assert found.memories == ()

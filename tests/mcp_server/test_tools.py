@@ -88,6 +88,14 @@ def test_every_tool_does_what_it_says(connected: Connected) -> None:
     assert connected.call("get_context")["scope"] == scope
 
 
+def test_mem_12_what_is_remembered_anew_takes_the_former_facts_position(connected: Connected) -> None:
+    """MEM-12, DOOR-1: the context had both towns, because the assistant wrote "User" and not "The user"."""
+    for town in ("Rome", "Oslo"):
+        connected.call("remember", contents=[f"User lives in {town}."])
+    context = connected.call("get_context", query="Where does Ada live?")["context"]
+    assert "Oslo" in context and "Rome" not in context
+
+
 def test_resources_and_the_prompt_have_what_the_tools_have(connected: Connected) -> None:
     """DOOR-1: `cloister://context`, one session by its external id, and the prompt `recall`."""
     scope = connected.call("record_exchange", user_message="The ferry leaves at nine.", ai_response="Noted.")["scope"]

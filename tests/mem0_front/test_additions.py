@@ -118,3 +118,14 @@ def test_iso_12_a_session_that_moves_while_a_request_runs_is_not_shown(
         assert client.get_all(filters=filters)["results"] == []
     else:
         assert client.search("Who keeps the safe?", filters=filters, threshold=0)["results"] == []
+
+
+def test_mem_12_a_memory_that_is_not_inferred_supersedes_the_former_one(
+    memory_client: Connect, server: Server, tenant: Tenant
+) -> None:
+    """MEM-12, DOOR-5: and the words of an assistant about itself change nothing of the user."""
+    client = memory_client(server.address, tenant.key)
+    for role, town in (("user", "Rome"), ("user", "Oslo"), ("assistant", "Paris")):
+        client.add([{"role": role, "content": f"I live in {town}."}], user_id="alice", infer=False)
+    found = client.search("Where does the user live?", filters=ALICE, threshold=0)
+    assert {*memories(found)} == {"I live in Oslo.", "I live in Paris."}

@@ -17,6 +17,7 @@ from cloister.models.openai.endpoint import Endpoint, TooLongForTheModel
 from support.clients.chat_model import whole_reply
 from support.servers.fake_endpoint import (
     Answer,
+    Asked,
     FakeEndpoint,
     completion,
     event,
@@ -186,7 +187,7 @@ def test_a_model_that_nobody_started_cannot_be_reached() -> None:
         (refusal(429, SECRET, code="insufficient_quota"), "has no quota left"),
         (refusal(401, f"{SECRET} {KEY}"), "refused the key: check CLOISTER_MODEL_KEY"),
         (refusal(404, SECRET, code="model_not_found"), "is not known there: check CLOISTER_MODEL_NAME"),
-        (refusal(500, SECRET), "failed: look into the log of its server (HTTP 500)"),
+        (refusal(500, SECRET), "returned an error: look into the log of its server (HTTP 500)"),
         (refusal(400, SECRET, code="bad_tools"), "refused the request"),
         (Answer(status=302, headers={"location": "http://127.0.0.1:9/elsewhere"}), "has moved"),
         (Answer(body=b"<html>A login page</html>"), "no OpenAI-compatible endpoint"),
@@ -335,3 +336,34 @@ def test_it_can_be_used_again_on_another_loop(endpoint: FakeEndpoint) -> None:
     endpoint.answers(completion("Yes."))
     model = model_at(endpoint.url)
     assert replied(model) == replied(model)
+
+
+def test_a_model_that_is_new_at_the_endpoint_answers_at_once(endpoint: FakeEndpoint) -> None:
+    """The list of models is cached, but a name that it lacks is looked up again; a name that is nowhere only once."""
+    listings: list[str] = []
+    listed = ["some-model"]
+
+    def script(asked: Asked) -> Answer:
+        if not asked.path.endswith("/models"):
+            return completion("Yes.")
+        listings.append(asked.path)
+        return Answer(body=json.dumps({"data": [{"id": name} for name in listed]}).encode())
+
+    async def ask(model: OpenAiChatModel) -> None:
+        for name, used, lists in (
+            ("nowhere", "some-model", 1),
+            ("nowhere", "some-model", 1),
+            ("large", "large", 2),
+            ("large", "large", 2),
+            ("nowhere", "some-model", 2),
+            ("some-model", "some-model", 2),
+            ("elsewhere", "some-model", 3),
+        ):
+            request = ChatRequest(messages=ASKED.messages, models=(name,))
+            assert [piece async for piece in model.stream(request)]
+            assert (endpoint.asked[-1].body["model"], len(listings)) == (used, lists), name
+            listed[1:] = ["large"]
+        await model.close()
+
+    endpoint.follows(script)
+    asyncio.run(ask(model_at(endpoint.url)))

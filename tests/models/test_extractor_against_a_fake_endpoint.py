@@ -240,7 +240,7 @@ def test_a_failing_server_is_tried_three_times_with_longer_and_longer_pauses(
     make: Make, endpoint: FakeEndpoint, slept: list[float]
 ) -> None:
     endpoint.answers(refusal(500, "out of memory"))
-    assert "failed (3 tries): look into the log of its server (HTTP 500)." in refused(make())
+    assert "returned an error (3 tries): look into the log of its server (HTTP 500)." in refused(make())
     assert len(endpoint.asked) == 3
     assert slept == [0.5, 1.0]
 

@@ -258,11 +258,11 @@ def test_without_a_model_the_reply_quotes_what_is_remembered(engine: Engine) -> 
 
         ask("The boat is called Albatross.", "first", sea)
         there = ask("What is the boat called?", "second", sea)
-        assert there.startswith("Recall only: no model is set here")
+        assert there.startswith("No model connected. Here is what I remember:")
         assert "user in first: The boat is called Albatross." in there
         assert "Albatross" not in ask("What is the boat called?", "third", land)
         again = ask("What is the boat called, I asked?", "fourth", sea)
         assert again.count("The boat is called Albatross.") == 1
-        assert again.count("Recall only") == 1
+        assert again.count("No model connected") == 1
         assert tenant.admin.post("/v1/sessions/second/extract").status_code == 200
         assert tenant.admin.everything("/v1/sessions/second/memories") == []

@@ -1,48 +1,100 @@
-"""ISO-12 at OpenAI's front: a completion, streamed or not, goes on only while its key may read it."""
+"""ISO-12 at the fronts for OpenAI's and Anthropic's clients: a reply, streamed or not, goes on only while its key may read it."""
 
 import json
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
+from support.clients.anthropic_client import blocks
 from support.clients.chat_client import Gate, words
 from support.clients.openai_client import Front, user
+from support.servers.fake_endpoint import Answer
 from support.servers.http_server import Tenant
 from support.waiting import eventually
 
 SECRET = "The safe of the captain opens with 4711."
 ASK = "How does the safe of the captain open?"
+PIECES = ("It is", " what", " it is.")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Door:
+    """An interface that answers with a reply: its path, the body of a request, and its words for two of our errors. `first` is how
+    many pieces a model sends until it has said a word."""
+
+    path: str
+    body: dict[str, Any]
+    conflict: str
+    unauthenticated: str
+    first: int = 1
+
+    def reply(self, gate: Gate) -> Answer:
+        if self.path != ANTHROPIC:
+            return words(*PIECES, gate=gate)
+        answer = blocks(({"type": "text", "text": ""}, [{"type": "text_delta", "text": piece} for piece in PIECES]))
+        events = [event + b"\n\n" for event in answer.body.split(b"\n\n") if event]
+        return Answer(pieces=events, headers=answer.headers, pause=gate.wait)
+
+    def too_long(self, gate: Gate) -> Answer:
+        error = {"message": "context_length", "code": "context_length_exceeded", "type": "invalid_request_error"}
+        return Answer(status=400, body=json.dumps({"type": "error", "error": error}).encode(), pause=gate.wait)
+
+
+ANTHROPIC = "/anthropic/v1/messages"
+DOORS = {
+    "completion": Door(
+        path="/v1/chat/completions",
+        body={"messages": [user(ASK)]},
+        conflict="conflict",
+        unauthenticated="unauthenticated",
+    ),
+    "response": Door(path="/v1/responses", body={"input": ASK}, conflict="conflict", unauthenticated="unauthenticated"),
+    "message": Door(
+        path=ANTHROPIC,
+        body={"model": "m", "max_tokens": 50, "messages": [user(ASK)]},
+        conflict="conflict",
+        unauthenticated="authentication_error",
+        first=4,
+    ),
+}
+
+
+@pytest.fixture(params=DOORS)
+def door(request: pytest.FixtureRequest) -> Door:
+    return DOORS[request.param]
 
 
 @pytest.fixture
-def gate(front: Front) -> Generator[Gate]:
+def gate(front: Front, door: Door) -> Generator[Gate]:
     made = Gate()
-    front.model.answers(words("It is", " what", " it is.", gate=made))
+    front.model.answers(door.reply(made))
     yield made
     made.open()
 
 
-def asked(tenant: Tenant, key: str, *, stream: bool) -> tuple[int, str]:
-    """Status and body of a completion in the session, read to its end."""
-    body = {"messages": [user(ASK)], "stream": stream}
+def asked(tenant: Tenant, door: Door, key: str, *, stream: bool) -> tuple[int, str]:
+    """Status and body of a reply in the session, read to its end."""
     with tenant.client(key, **{"X-Session-ID": "here"}) as http:
-        answer = http.post("/v1/chat/completions", json=body)
+        answer = http.post(door.path, json={**door.body, "stream": stream})
         return answer.status_code, answer.text
 
 
 def error_in(body: str) -> Any:
-    text = body.strip().splitlines()[-1].removeprefix("data: ") if body.startswith("data: ") else body
-    return json.loads(text)["error"]
+    """The error of an answer, or of the last event of a stream."""
+    lines = [line for line in body.strip().splitlines() if line.startswith("data: ")]
+    said = json.loads(lines[-1].removeprefix("data: ") if lines else body)
+    return said.get("response", said).get("error") or said
 
 
 @pytest.mark.parametrize("change", ["move", "revoke", "delete", "divide"])
 @pytest.mark.parametrize("stream", [False, True])
-def test_iso_12_a_completion_ends_when_its_key_may_not_read_it_any_more(
-    front: Front, gate: Gate, stream: bool, change: str
+def test_iso_12_a_reply_ends_when_its_key_may_not_read_it_any_more(
+    front: Front, door: Door, gate: Gate, stream: bool, change: str
 ) -> None:
-    """Without a word more of the model's; a completion that is not streamed is refused as a whole."""
+    """Without a word more of the model's; a reply that is not streamed is refused as a whole."""
     tenant = front.tenant()
     sea, land = tenant.new_project("Sea", member_visibility="shared"), tenant.new_project("Land")
     tenant.new_session("keeper", project_id=sea, user_id="bob")
@@ -52,10 +104,10 @@ def test_iso_12_a_completion_ends_when_its_key_may_not_read_it_any_more(
     bound = {"user_id": "ada"} if change == "divide" else {"project_id": sea, "confined": True}
     made = tenant.admin.made("/org/api-keys", {**fields, **bound})
     with ThreadPoolExecutor(1) as pool:
-        asking = pool.submit(asked, tenant, made["key"], stream=stream)
+        asking = pool.submit(asked, tenant, door, made["key"], stream=stream)
         eventually(lambda: front.model.asked)
-        assert SECRET in front.system
-        gate.let(1)
+        assert SECRET in json.dumps(front.model.asked[-1].body)
+        gate.let(door.first)
         match change:
             case "move":
                 tenant.admin.patch("/v1/sessions/here", {"project_id": land})
@@ -67,13 +119,16 @@ def test_iso_12_a_completion_ends_when_its_key_may_not_read_it_any_more(
                 tenant.admin.patch(f"/org/projects/{sea}", {"member_visibility": "private"})
         status, body = asking.result(30)
     revoked = change == "revoke" and not stream
-    assert error_in(body)["code"] == ("unauthenticated" if revoked else "conflict")
+    error = error_in(body)
+    assert (door.unauthenticated if revoked else door.conflict) in (error.get("code"), error.get("type")), body
     assert " it is." not in body and "4711" not in body
     if not stream:
         assert status == (401 if revoked else 409)
 
 
-def test_iso_12_a_completion_whose_prompt_must_be_shortened_after_a_move_is_refused(front: Front, gate: Gate) -> None:
+def test_iso_12_a_reply_whose_prompt_must_be_shortened_after_a_move_is_refused(
+    front: Front, door: Door, gate: Gate
+) -> None:
     """ISO-12: the second recall would be of another pool."""
     tenant = front.tenant()
     sea, land = tenant.new_project("Sea"), tenant.new_project("Land")
@@ -81,14 +136,13 @@ def test_iso_12_a_completion_whose_prompt_must_be_shortened_after_a_move_is_refu
         tenant.new_session(name, project_id=project)
         tenant.say(name, text)
     tenant.new_session("here", project_id=sea)
-    refused = json.dumps({"error": {"message": "context_length", "code": "context_length_exceeded"}}).encode()
-    too_long = words("x", gate=gate)
-    front.model.answers(type(too_long)(status=400, body=refused, pause=gate.wait), words("Unreachable."))
+    front.model.answers(door.too_long(gate), door.reply(gate))
     with ThreadPoolExecutor(1) as pool:
-        asking = pool.submit(asked, tenant, tenant.key, stream=False)
+        asking = pool.submit(asked, tenant, door, tenant.key, stream=False)
         eventually(lambda: front.model.asked)
         tenant.admin.patch("/v1/sessions/here", {"project_id": land})
         gate.open()
         status, body = asking.result(30)
-    assert (status, error_in(body)["code"]) == (409, "conflict")
+    error = error_in(body)
+    assert status == 409 and door.conflict in (error.get("code"), error.get("type"))
     assert "was moved" in body and len(front.model.asked) == 1

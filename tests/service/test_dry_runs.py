@@ -34,7 +34,7 @@ def test_a_dry_run_of_a_move_is_for_who_may_move_and_read(tenant: Tenant, case: 
         if status == 200:
             counts = {"messages": 1, "memories": 0, "observations": 0, "replies_given_recalled_text": 0}
             others = None if "user_id" in fields else 0
-            assert answer.json() == {**counts, "sessions": others, "users": others}
+            assert answer.json() == {**counts, "sessions": others, "users": others, "user_ids": None}
     assert tenant.admin.get("/v1/sessions/tab").json() == before
 
 
@@ -48,9 +48,60 @@ def test_a_dry_run_of_a_move_says_to_whom_it_would_become_visible(tenant: Tenant
     tenant.new_session("tab", project_id=None, user_id="ada")
     seen = {project: tenant.admin.patch(PATH, {"project_id": project}).json() for project in (divided, shared)}
     assert [(one["sessions"], one["users"]) for one in seen.values()] == [(1, 1), (3, 2)]
+    assert [one["user_ids"] for one in seen.values()] == [["ada"], ["ada", "bob"]]
+    writer = tenant.caller(tenant.admin.made("/org/api-keys", {"name": "k", "permissions": ["read", "write"]})["key"])
+    answer = writer.patch(PATH, {"project_id": shared}).json()
+    assert (answer["sessions"], answer["users"], answer["user_ids"]) == (3, 2, None), "users are for admins"
     bound = tenant.caller(tenant.admin.made("/org/api-keys", {"name": "k", "user_id": "ada"})["key"])
     answer = bound.patch(PATH, {"project_id": shared}).json()
-    assert (answer["sessions"], answer["users"]) == (None, None)
+    assert (answer["sessions"], answer["users"], answer["user_ids"]) == (None, None, None)
+
+
+def test_a_dry_run_of_a_visibility_change_names_the_users(tenant: Tenant) -> None:
+    """PRF-5: at most 100 of them; nobody for a change that lets nobody see more."""
+    divided = tenant.new_project("Divided")
+    for number in range(101):
+        tenant.admin.made("/v1/sessions", {"project_id": divided, "user_id": f"user {number:03}"})
+    tried = tenant.admin.patch(f"/org/projects/{divided}?dry_run=true", {"member_visibility": "shared"}).json()
+    assert (tried["sessions"], tried["users"]) == (101, 101)
+    assert tried["user_ids"] == [f"user {number:03}" for number in range(100)]
+    nobody: dict[str, Any] = {"sessions": 0, "users": 0, "user_ids": []}
+    path = f"/org/projects/{divided}?dry_run=true"
+    assert tenant.admin.patch(path, {"member_visibility": "private"}).json() == nobody
+
+
+def test_a_dry_run_of_deleting_a_project_says_what_moves_and_who_would_recall_it(tenant: Tenant) -> None:
+    """PRF-5, ORG-5: other sessions of the same users that are in no project. Only for an admin of the whole tenant."""
+    garden = tenant.admin.made("/org/projects", {"name": "Garden", "member_visibility": "shared"})["project_id"]
+    for user in ("ada", "bob", None):
+        tenant.admin.made("/v1/sessions", {"project_id": garden, "user_id": user})
+    tenant.new_session("tab", project_id=garden, user_id="ada")
+    memory = {"session_id": "tab", "contents": ["Roses need water."]}
+    tenant.admin.made("/v1/memories", memory)
+    for user in ("ada", "ada", "cleo", None):
+        tenant.admin.made("/v1/sessions", {"project_id": None, "user_id": user})
+    path = f"/org/projects/{garden}"
+    before = tenant.admin.get(path).json()
+    tried = tenant.admin.request("DELETE", f"{path}?dry_run=true")
+    assert tried.status_code == 200, tried.text
+    counts = {"sessions_moved": 4, "memories_moved": 1, "files_moved": 0, "entries_moved": 0}
+    assert tried.json() == {
+        **counts,
+        "certificate": None,
+        "would_remove": {"removed": {"projects": [garden]}, "more": {}},
+        "visible_to": {"sessions": 3, "users": 2, "user_ids": ["ada"]},
+    }
+    assert tenant.admin.get(path).json() == before
+    assert tenant.admin.get("/v1/sessions/tab").json()["project_id"] == garden
+    for fields in ({"permissions": ["read", "write"]}, {"project_id": garden, "confined": True}, {"user_id": "ada"}):
+        key = tenant.admin.made("/org/api-keys", {"name": "k", **fields})["key"]
+        assert tenant.caller(key).request("DELETE", f"{path}?dry_run=true").status_code == 403
+    default = f"/org/projects/{tenant.default_project_id}?dry_run=true"
+    assert tenant.admin.request("DELETE", default).status_code == 409, "a dry run refuses what the deletion would"
+    missing = tenant.admin.request("DELETE", "/org/projects/proj_0000000000000001?dry_run=true")
+    assert (missing.status_code, missing.json()["code"]) == (404, "not_found")
+    done = tenant.admin.request("DELETE", path).json()
+    assert {name: done[name] for name in counts} == counts
 
 
 @pytest.mark.parametrize(
@@ -90,7 +141,7 @@ def test_a_dry_run_of_a_deletion_is_for_who_may_delete_and_read(tenant: Tenant, 
 def test_a_dry_run_that_moves_nothing_answers_zeros(tenant: Tenant, body: dict[str, str]) -> None:
     tenant.new_session("tab")
     answer = tenant.admin.patch(PATH, body)
-    assert (answer.status_code, {*answer.json().values()}) == (200, {0})
+    assert (answer.status_code, {*answer.json().values()}) == (200, {0, None})
     assert tenant.admin.get("/v1/sessions/tab").json()["title"] is None
 
 

@@ -45,6 +45,7 @@ ID_FIELDS = (
     "into",
     "message_ids",
     "message_id",
+    "messageId",
     "receipt_id",
 )
 # These differ in every answer, and tell nothing.
@@ -52,8 +53,8 @@ RANDOM_HEADERS = ("date", "x-request-id", "request-id")
 
 
 class Probe(NamedTuple):
-    """A request that names something by `{id}` in one place, and by `{own kind}` what is the caller's. `confined` is what a caller
-    confined to another project gets."""
+    """A request that names something by `{id}` in one place, and by `{own kind}` what is the caller's. `status` is what a caller
+    gets, and `confined` what one confined to another project gets."""
 
     method: str
     path: str
@@ -62,6 +63,7 @@ class Probe(NamedTuple):
     asked: str
     body: Any = None
     confined: int = 404
+    status: int = 404
 
     def ask(self, caller: Caller, name: str, own: "Ids") -> httpx2.Response:
         def meant(text: str) -> str:
@@ -143,9 +145,21 @@ PROBES = (
     in_path("PATCH", "/v1/sessions/{external_id}", "session", {"title": "Mine"}),
     in_path("DELETE", "/v1/sessions/{external_id}", "session"),
     in_path("POST", "/v1/sessions/{external_id}/clear", "session"),
+    in_path("POST", "/v1/sessions/{external_id}/branch", "session", {"message_id": "{own message}"}),
+    in_body(
+        "POST",
+        "/v1/sessions/{external_id}/branch",
+        "message_id",
+        {"message_id": "{id}"},
+        asked="/v1/sessions/own-session/branch",
+    ),
     in_path("POST", "/v1/sessions/{external_id}/messages", "session", ONE),
     in_path("POST", "/v1/sessions/{external_id}/messages/batch", "session", {"messages": [ONE, ONE]}),
     in_path("GET", "/v1/sessions/{external_id}/messages", "session"),
+    in_query("GET", "/v1/sessions/{external_id}/messages", "before", "message"),
+    in_query("GET", "/v1/sessions/{external_id}/messages", "around", "message"),
+    # A list of nothing, without an error: a tab asks so for a session that may not exist.
+    in_query("GET", "/v1/sessions", "external_id", "session")._replace(status=200, confined=200),
     in_path("DELETE", "/v1/messages/{message_id}", "message"),
     in_path("GET", "/org/projects/{project_id}", "project"),
     in_path("PATCH", "/org/projects/{project_id}", "project", {"name": "Mine"}),
@@ -220,6 +234,14 @@ PROBES = (
     in_path("POST", "/v1/chat/{external_id}/stop", "session"),
     in_body("POST", "/v1/chat/stream", "project_id", {**ASK, "project_id": "{id}"}),
     in_header("POST", "/v1/chat/stream", ASK),
+    Probe(
+        *("POST", "/v1/chat/stream", "body messageId", "message", "/v1/chat/stream"),
+        {**ASK, "id": "own-session", "messageId": "{id}"},
+    ),
+    Probe(
+        *("POST", "/v1/chat/stream", "body messageId", "message", "/v1/chat/stream"),
+        {**ASK, "id": "own-session", "messageId": "{id}", "trigger": "regenerate-message"},
+    ),
     in_header("POST", "/v1/chat/completions", {"messages": [ONE]}),
     in_header("POST", "/anthropic/v1/messages", {"model": "m", "max_tokens": 9, "messages": [ONE]}),
     in_body(
@@ -395,7 +417,7 @@ def test_a_foreign_id_reads_as_a_missing_one(world: World, probe: Probe) -> None
     """ISO-4."""
     before = world.state()
     foreign, none, gone = (
-        shown(probe, world, world.ours.admin, ids, 404) for ids in (world.foreign, missing(), world.deleted)
+        shown(probe, world, world.ours.admin, ids, probe.status) for ids in (world.foreign, missing(), world.deleted)
     )
     assert foreign == none == gone
     assert world.state() == before
@@ -463,7 +485,7 @@ def places_of_ids(app: FastAPI) -> set[tuple[str, str, str]]:
     found: set[tuple[str, str, str]] = set()
     for method, path, operation, parameters in operations_of(app):
         for parameter in parameters:
-            if parameter["name"] in ("after", "id") or (
+            if parameter["name"] in ("after", "before", "around", "id") or (
                 parameter["name"].endswith("_id")
                 and parameter["name"]
                 not in ("user_id", "last_event_id", "tenant_id", "model_id", "after_id", "before_id")

@@ -36,7 +36,8 @@ def test_names_that_look_alike_in_a_path_are_different_sessions(tenant: Tenant) 
         tenant.new_session(name, title=f"<{name}>")
     titles = [tenant.admin.get(f"/v1/sessions/{segment(name)}").json()["title"] for name in names]
     assert titles == [f"<{name}>" for name in names]
-    assert tenant.admin.get("/v1/sessions/a/messages").json() == {"data": [], "next_cursor": None}
+    nothing: dict[str, object] = {"data": [], "next_cursor": None, "previous_cursor": None, "receipts": []}
+    assert tenant.admin.get("/v1/sessions/a/messages").json() == nothing
 
 
 @pytest.mark.parametrize("encoded", ["%FF", "%C3", "%ED%A0%80", "a%00b", "%00", "%0A", "x" * 5_000])

@@ -124,7 +124,8 @@ def test_a_parameter_given_twice_or_misspelt_is_named(tenant: Tenant, path: str,
 
 def test_what_a_route_knows_is_said_to_who_misspells_it(tenant: Tenant) -> None:
     detail = tenant.admin.get("/v1/sessions?users=ada").json()["detail"]
-    assert "users: is not a query parameter of this request, which knows cursor, limit, project_id, user_id." in detail
+    known = "archived, cursor, external_id, limit, pinned, project_id, user_id"
+    assert f"users: is not a query parameter of this request, which knows {known}." in detail
 
 
 def test_who_has_no_key_is_not_told_which_parameters_there_are(server: Server) -> None:

@@ -29,7 +29,8 @@ def messages(tenant: Tenant) -> list[str]:
 
 def test_mem_18_a_dry_run_counts_and_the_run_forgets(tenant: Tenant, project: str) -> None:
     path = f"/org/projects/{project}/retention"
-    nothing = {"sessions": 0, "messages": 0, "memories": 0, "observations": 0, "complete": True, "files": 0}
+    nothing: dict[str, Any] = {"sessions": 0, "messages": 0, "memories": 0, "observations": 0, "complete": True}
+    nothing |= {"files": 0, "certificate": None}
     assert tenant.admin.post(f"{path}?dry_run=true").json() == nothing
     tried = tenant.admin.post(f"{path}?dry_run=true&retention_days=30")
     assert tried.status_code == 200
@@ -43,7 +44,11 @@ def test_mem_18_a_dry_run_counts_and_the_run_forgets(tenant: Tenant, project: st
 
     assert changed.json()["settings"] == {"retention_days": 30}
     assert tenant.admin.post("/org/retention?dry_run=true").json() == tried.json()
-    assert tenant.admin.post(path).json() == tried.json()
+    done = tenant.admin.post(path).json()
+    certificate = done.pop("certificate")
+    assert {**done, "certificate": None} == tried.json()
+    assert len(certificate["removed"]["messages"]) == 1, "PRF-4"
+    assert {check["passed"] for check in certificate["checks"]} == {True}
     assert messages(tenant) == ["The roses need water."]
     assert tenant.admin.get("/v1/sessions/s/memories").json()["data"] == []
 

@@ -41,14 +41,10 @@ ROWS = (
     Row("PATCH", "/v1/sessions/{external_id}", 200, {"metadata": {"mine": True}}),
     Row("DELETE", "/v1/sessions/{external_id}", 200, None, COUNTS),
     Row("POST", "/v1/sessions/{external_id}/clear", 200, None, COUNTS),
-    Row("POST", "/v1/sessions/{external_id}/messages", 201, {"role": "user", "content": ADDED}, ("seq",)),
-    Row(
-        "POST",
-        "/v1/sessions/{external_id}/messages/batch",
-        201,
-        {"messages": [{"role": "user", "content": ADDED}]},
-        ("seq",),
-    ),
+    Row("POST", "/v1/sessions/{external_id}/messages", 201, {"role": "user", "content": ADDED}),
+    Row("POST", "/v1/sessions/{external_id}/messages", 201, {"role": "assistant", "content": ADDED}),
+    Row("POST", "/v1/sessions/{external_id}/messages/batch", 201, {"messages": [{"role": "user", "content": ADDED}]}),
+    Row("POST", "/v1/sessions/{external_id}/branch", 403, {"message_id": "{message_id}"}),
     Row("DELETE", "/v1/messages/{message_id}", 200, None, CHECKS),
     Row("POST", "/v1/episodes", 201, {"session_id": "roses", "user_message": ADDED, "ai_response": "Noted."}),
     Row("POST", "/v1/memories", 201, {"session_id": "roses", "contents": [ADDED]}),
@@ -118,8 +114,13 @@ ROWS = (
     ),
 )
 # Said of every new message, and of every session that is answered without being read.
-ALWAYS = {
+ALWAYS: dict[str, object] = {
     "message_count": 0,
+    "current_leaf_id": None,
+    "is_forked": False,
+    "parent_id": None,
+    "is_current": True,
+    "seq": 0,
     "memory_job_pending": False,
     "last_extraction_error": None,
     "status": "completed",
@@ -128,6 +129,12 @@ ALWAYS = {
     "duplicates": 0,
     "author": None,
     "title": None,
+    "memory_count": 0,
+    "pinned": False,
+    "archived": False,
+    "system_prompt": None,
+    "model": None,
+    "warnings": [],
 }
 
 
@@ -143,6 +150,9 @@ def house(server: Server) -> House:
     garden = tenant.new_project("Peonies")
     tenant.new_session(
         "roses", project_id=garden, user_id="ada", title="Peonies", tags=["aubergine"], metadata={"told-nobody": 1}
+    )
+    tenant.admin.patch(
+        "/v1/sessions/roses", {"pinned": True, "archived": True, "system_prompt": "Peonies and told-nobody"}
     )
     tenant.new_session("beans", project_id=garden, user_id="ada")
     tenant.say("beans", "The gate code is 4417.")
@@ -182,8 +192,11 @@ def test_a_key_without_read_gets_nothing_back_that_it_did_not_send(house: House,
     assert answer.status_code == row.status, answer.text
     assert [secret for secret in SECRETS if secret in answer.text] == []
     if answer.is_success and answer.content:
-        sent = {json.dumps(value) for value in values_of(body)} | {json.dumps(house.names["external_id"]), '"ada"'}
+        named = [value for name, value in house.names.items() if f"{{{name}}}" in row.path]
+        sent = {json.dumps(value) for value in [*values_of(body), *named]}
         assert unexplained(answer.json(), sent, row.counts) == []
+        stored = [value for name, value in house.names.items() if name.endswith("_id") or name == "name"]
+        assert [value for value in stored if json.dumps(value) not in sent and json.dumps(value) in answer.text] == []
 
 
 def filled(body: Any, names: dict[str, str]) -> Any:
@@ -212,8 +225,8 @@ def unexplained(said: Any, sent: set[str], counts: tuple[str, ...], field: str =
         return [each for value in cast(list[Any], said) for each in unexplained(value, sent, counts, field)]
     if field in ALWAYS and said == ALWAYS[field]:
         return []
-    if isinstance(said, str) and (ID.fullmatch(said) or field == "tags"):
-        return [] if field != "tags" or re.match(r"(?:session|user|project):", said) else [said]
+    if isinstance(said, str) and ID.fullmatch(said):
+        return []
     return [] if said is None and field.endswith("_id") else [(field, said)]
 
 

@@ -10,7 +10,7 @@ import pytest
 from cloister.models.openai.chat import OpenAiChatModel
 from cloister.models.openai.endpoint import Endpoint
 from support.clients.chat_client import words
-from support.clients.typescript_package import TypeScriptPackage, build_package
+from support.clients.typescript_package import TypeScriptPackage, built_package
 from support.databases.engines import sqlite_engine
 from support.servers.fake_endpoint import Answer, Asked, FakeEndpoint, fake_endpoint
 from support.servers.http_server import Server, serving
@@ -18,9 +18,7 @@ from support.servers.http_server import Server, serving
 
 @pytest.fixture(scope="session")
 def package(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> TypeScriptPackage:
-    """Built by the first process of a run that needs it."""
-    base = tmp_path_factory.getbasetemp()
-    return build_package((base if worker_id == "master" else base.parent) / "typescript")
+    return built_package(tmp_path_factory.getbasetemp(), worker_id)
 
 
 @pytest.fixture(scope="session")

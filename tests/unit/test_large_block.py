@@ -52,11 +52,22 @@ def assert_as_scanned(block: LargeBlock, stored: Sequence[StoredRow], query: str
     expected, found = scanned(stored, query), asked(block, stored, query)
     order, expected_order = np.argsort(found.ids), np.argsort(expected.ids)
     assert found.ids[order].tolist() == expected.ids[expected_order].tolist()
-    for column in ("session_ids", "roles", "lexical", "semantic", "author", "date", "session_prior", "coverage"):
+    ours = ("own_coverage", "own_semantic")
+    for column in ("session_ids", "roles", "lexical", "semantic", "author", "date", "session_prior", "coverage", *ours):
         assert getattr(found, column)[order].tolist() == pytest.approx(
             getattr(expected, column)[expected_order].tolist(), rel=1e-4, abs=1e-5
         ), column
     assert rank(found)[order].tolist() == pytest.approx(rank(expected)[expected_order].tolist(), abs=1e-4)
+    assert found.size == expected.size
+    assert same_words(found) == same_words(expected)
+
+
+def same_words(evidence: Evidence) -> set[frozenset[int]]:
+    """The ids of messages that have the same words, without the numbers of their groups."""
+    if evidence.copies is None:
+        return set()
+    groups = {number: evidence.ids[evidence.copies == number] for number in set(evidence.copies.tolist()) - {-1}}
+    return {frozenset(ids.tolist()) for ids in groups.values() if len(ids) > 1}
 
 
 @pytest.mark.parametrize("query", QUERIES)

@@ -111,10 +111,9 @@ def test_the_question_comes_last_whatever_the_context_left_out() -> None:
     assert prompt("", context(message(4, "Later."), question), question)[-1]["content"] == "Later.\n\nWhich?"
 
 
-def test_cut_and_failed_replies_are_left_out_and_neighbours_of_one_role_are_one() -> None:
+def test_failed_replies_are_left_out_and_neighbours_of_one_role_are_one() -> None:
     said = (
         message(1, "One."),
-        message(2, "Hal", role="assistant", status="partial"),
         message(3, "Two."),
         message(4, "No model.", role="assistant", status="failed"),
         message(5, "A tool says.", role="tool"),
@@ -123,6 +122,15 @@ def test_cut_and_failed_replies_are_left_out_and_neighbours_of_one_role_are_one(
     assert shown == [
         {"role": "system", "content": "Template."},
         {"role": "user", "content": "One.\n\nTwo.\n\nThree."},
+    ]
+
+
+def test_a_reply_that_was_cut_off_is_shown_so_that_the_model_can_go_on() -> None:
+    said = (message(1, "One."), message(2, "Hal", role="assistant", status="partial"))
+    assert prompt("", context(*said), message(3, "Continue."))[1:] == [
+        {"role": "user", "content": "One."},
+        {"role": "assistant", "content": "Hal"},
+        {"role": "user", "content": "Continue."},
     ]
 
 

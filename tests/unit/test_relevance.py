@@ -57,7 +57,7 @@ def test_an_additional_embedder_counts_from_what_is_usual_in_the_pool() -> None:
     plain = evidence(4, [0.1, 0.1, 0.1, 0.1], [0.0] * 4)
     nan = float("nan")
     for usual in (0.05, 0.7):
-        found = matches(replace(plain, second=np.array([0.95, usual, usual, nan], np.float32)))
+        found = matches(replace(plain, second=np.array([0.95, usual, usual, nan], np.float32), usual_second=usual))
         assert found[0] > 4 * found[1]
         assert found[1] == found[3] == matches(plain)[1]
     assert matches(replace(plain, second=np.full(4, nan, np.float32))).tolist() == matches(plain).tolist()

@@ -1,6 +1,7 @@
 """The matrix of an additional embedder's vectors gives what a scan of all vectors with their windows gives, after any changes."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
@@ -63,11 +64,16 @@ def test_the_matrix_agrees_with_a_scan(steps: list[tuple[int, int]]) -> None:
         unknown = (9 << SEQUENCE_BITS) + 1
         ids = np.array([*sorted(one[0] for one in stored), unknown], np.int64)[::-1]
         for _ in range(2):
-            found = matrix.similarities(ids, query)
-            assert found is not None
+            similar = matrix.similarities(ids, query)
+            assert similar is not None
+            found = similar.windowed
             by_scan = expected(stored, query.astype(np.float64))
             assert np.isnan(found[0])
             assert np.allclose(found[1:], [by_scan[int(identity)] for identity in ids[1:]], atol=4e-3)
+            of_pool = list(by_scan.values())
+            usual = float(np.median(of_pool)) if len(of_pool) >= 20 else min(of_pool)
+            few = matrix.similarities(ids[1:2], query)
+            assert few is not None and few.usual == similar.usual == pytest.approx(usual, abs=4e-3), "of the whole pool"
     assert matrix.sessions == {
         session: max(one[0] for one in stored if one[0] >> SEQUENCE_BITS == session)
         for session in {one[0] >> SEQUENCE_BITS for one in stored}

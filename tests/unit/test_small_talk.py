@@ -14,6 +14,23 @@ def test_greetings_thanks_and_acknowledgements_are_small_talk(line: str) -> None
     assert is_small_talk(line)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "That was very kind of you",
+        "Have a nice week",
+        "You are so funny",
+        "How has your week been?",
+        "Do you ever get lonely?",
+        "Are you having fun?",
+        "Good talking to you again",
+        "How are you this morning, my friend?",
+    ],
+)
+def test_remarks_and_questions_how_the_assistant_is_are_small_talk(line: str) -> None:
+    assert is_small_talk(line)
+
+
 @pytest.mark.parametrize("line", ["Hi Melanie!", "Thanks, Ana", "  HELLO  ", "Thank you ❤️", "👍", "?!", "…"])
 def test_names_emoji_and_punctuation_change_nothing(line: str) -> None:
     assert is_small_talk(line)
@@ -33,6 +50,19 @@ def test_names_emoji_and_punctuation_change_nothing(line: str) -> None:
         "please help me find the gate code",
         "Wie heißt mein Hund?",
         "你好，我的狗叫什么？",
+        "What was your excellent suggestion?",
+        "What was my great idea?",
+        "Is it my birthday?",
+        "How was my day?",
+        "How is work?",
+        "Do you remember me?",
+        "Do you know my name?",
+        "Are you sure about the code?",
+        "test",
+        "cancel",
+        "great weekend trip",
+        "I love sushi",
+        "new job",
         "a" * 10_000,
         "hello " * 1_000,
     ],

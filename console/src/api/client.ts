@@ -50,19 +50,25 @@ export async function remove<T>(path: string): Promise<T> {
 
 /** A deletion that is still sent when the page is closed at this moment. */
 export function removeWhileLeaving(path: string): void {
-  void fetch(path, { method: "DELETE", keepalive: true });
+  void fetch(path, { method: "DELETE", keepalive: true }).catch(() => undefined);
 }
 
 /** All pages of a list, at most so many entries. */
 export async function all<T>(path: string, most = 10_000, signal?: AbortSignal): Promise<T[]> {
   const found: T[] = [];
-  let cursor: string | null = null;
+  for await (const page of pages<T>(path, most, signal)) found.push(...page);
+  return found;
+}
+
+/** The pages of a list as they come, until there are so many entries. */
+export async function* pages<T>(path: string, most: number, signal?: AbortSignal): AsyncGenerator<T[]> {
+  let [cursor, found]: [string | null, number] = [null, 0];
   do {
     const page: Page<T> = await get(withQuery(path, { limit: "200", ...(cursor ? { cursor } : {}) }), signal);
-    found.push(...page.data);
+    yield page.data;
     cursor = page.next_cursor;
-  } while (cursor !== null && found.length < most);
-  return found;
+    found += page.data.length;
+  } while (cursor !== null && found < most);
 }
 
 export function withQuery(path: string, query: Record<string, string>): string {
@@ -80,7 +86,7 @@ export function segment(id: string): string {
 
 export function sentence(error: unknown): string {
   if (error instanceof Refusal) return error.message;
-  if (error instanceof TypeError) return "The server cannot be reached. It may be restarting; nothing you typed is lost.";
+  if (error instanceof TypeError) return "The server can’t be reached. It may be restarting; nothing you typed is lost.";
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -98,6 +104,6 @@ async function readRefusal(response: Response): Promise<Refusal> {
     const problem = (await response.json()) as { code?: string; detail?: string };
     return new Refusal(response.status, problem.code ?? "unknown", problem.detail ?? response.statusText);
   } catch {
-    return new Refusal(response.status, "unknown", `The server answered ${response.status}, and not as a Cloister does.`);
+    return new Refusal(response.status, "unknown", `The server sent an unexpected answer (${response.status}).`);
   }
 }

@@ -14,6 +14,7 @@ export interface ProjectSettings {
   observation_scope?: "session" | "user";
   pending_message_count?: number;
   system_prompt?: string | null;
+  generate_titles?: boolean | null;
 }
 
 export interface Session {
@@ -22,6 +23,18 @@ export interface Session {
   user_id: string | null;
   title: string | null;
   message_count: number;
+  memory_count?: number;
+  pinned: boolean;
+  archived: boolean;
+  /** Of this conversation; null: the project's. */
+  system_prompt: string | null;
+  model: string | null;
+  /** What is probably not meant, in words. */
+  warnings: string[];
+  /** The last message of the current branch. */
+  current_leaf_id?: string | null;
+  /** Whether there are messages that are not on the current branch. */
+  is_forked?: boolean;
   memory_job_pending: boolean;
   last_extraction_error: string | null;
   created_at: string;
@@ -38,6 +51,10 @@ export interface StoredMessage {
   content: string;
   author: string | null;
   status: Status;
+  /** The message that this one follows; null for a first one. */
+  parent_id?: string | null;
+  /** Whether it is on the current branch. */
+  is_current?: boolean;
   metadata: Record<string, unknown>;
   created_at: string;
 }
@@ -66,6 +83,15 @@ export interface Memory {
   importance: number | null;
   source_message_ids: string[];
   created_at: string;
+  status?: "active" | "superseded" | "expired" | "retracted";
+  pinned?: boolean;
+  categories?: string[];
+  valid_from?: string | null;
+  valid_until?: string | null;
+  superseded_by?: string | null;
+  expires_at?: string | null;
+  metadata?: Record<string, unknown>;
+  source?: string;
 }
 
 export interface Entity {
@@ -140,6 +166,7 @@ export interface SignedIn {
   permissions: Permission[];
   project_id: string | null;
   confined: boolean;
+  user_id: string | null;
 }
 
 export interface Page<T> {

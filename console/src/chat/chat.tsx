@@ -1,20 +1,23 @@
-import { useCallback, useEffect, useRef, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
-import type { Project, SignedIn } from "../api/shapes";
+import type { Session } from "../api/shapes";
 import { useHouse, useHouseState } from "../house";
-import { Icon, Mark } from "../parts/icon";
-import { PlaceName, PlacePicker } from "../parts/place";
-import { go } from "../router";
-import { tab, useSessionsElsewhere, useTab } from "../tab";
-import { recallSentence, titleOf } from "../words";
-import { SessionMenu } from "../sidebar/session-menu";
-import { Composer } from "./composer";
-import { Message, Writing } from "./message";
-import { Recalled } from "./recalled";
-import { contextOf, wordsOf, type Said } from "./said";
-import { useConversation } from "./use-conversation";
-
-const NEAR_THE_END = 120;
+import { Icon } from "../parts/icon";
+import { useAnchor } from "../router";
+import { useTab } from "../tab";
+import { titleOf } from "../words";
+import { Composer } from "./composer/composer";
+import type { ReadFile } from "./composer/files";
+import { Recalled } from "./drawer/recalled";
+import { ChatHead } from "./head";
+import { MessageList } from "./list";
+import { Message, type MessageActions } from "./message/message";
+import { Writing } from "./message/reply";
+import { EmptyChat, Nothing, placeOfNew } from "./new-chat";
+import { notifyOfReply } from "./notifications";
+import type { Said } from "./talk/said";
+import { useTalk } from "./talk/use-talk";
+import { useSpoken } from "./use-spoken";
 
 /** The conversation of this tab. `inside` says whether it is shown in a window over another page. */
 export function Chat({ inside = false }: { inside?: boolean }) {
@@ -25,91 +28,104 @@ export function Chat({ inside = false }: { inside?: boolean }) {
 function Conversation({ id, inside }: { id: string; inside: boolean }) {
   const house = useHouse();
   const { projects, sessions, leaving } = useHouseState();
-  const elsewhere = useSessionsElsewhere();
   const chosen = useTab().place;
   const session = sessions.get(id);
   const place = session ? session.project_id : placeOfNew(chosen, house.me, projects);
-  const talk = useConversation(id, place);
-  const [editing, setEditing] = useState<string | null>(null);
-  const [asked, setAsked] = useState<Said | null>(null);
-  const { messages, busy, phase } = talk;
-  const { end, list } = useStickyEnd(messages, busy);
-
-  const retry = useStable(() => void talk.retry());
-  const resend = useStable((message: Said, text: string) => {
-    setEditing(null);
-    void talk.resend(message, text);
-  });
-  const shownFor = useStable((message: Said) => setAsked((before) => (before?.id === message.id ? null : message)));
-  const edit = useStable((which: string | null) => {
-    setEditing(which);
-    if (which === null) document.getElementById("composer")?.focus();
-  });
-  const open = (which: string) => {
-    tab.open(which);
-    go("/");
-  };
-
-  const isNew = phase === "new" && messages.length === 0;
-  const isHere = session !== undefined && phase !== "gone" && !leaving.has(id);
-  const title = isNew ? "New conversation" : titleOf(session, id);
-  const isElsewhere = [...elsewhere.values()].includes(id);
-  const last = messages.at(-1);
-  const awaited = busy && (last === undefined || last.role === "user");
+  const named = useAnchor();
+  const anchor = !inside && named?.startsWith("msg_") ? named : null;
+  const title = titleOf(session, id);
+  const [talk, state] = useTalk(id, place, anchor, () => notifyOfReply(title));
+  const { messages, busy, phase, notice } = state;
+  const [editing, setEditing] = useState<{ message: Said; text: string } | null>(null);
+  const [drawer, setDrawer] = useDrawer();
+  const [toEnd, setToEnd] = useState(0);
+  const spoken = useSpoken(state);
 
   useEffect(() => {
-    document.title = isNew ? "Cloister" : `${title} · Cloister`;
-  }, [isNew, title]);
+    if (anchor !== null && phase === "here") void talk.openAt(anchor);
+  }, [talk, anchor, phase]);
 
+  const isNew = phase === "new" && messages.length === 0;
+  const isEmpty = phase === "here" && messages.length === 0 && !busy;
+  const shownTitle = isNew ? "New chat" : phase === "missing" ? "Not found" : title;
+  useEffect(() => {
+    document.title = isNew ? "Cloister" : `${shownTitle} · Cloister`;
+  }, [isNew, shownTitle]);
+
+  const resend = useStable(async (message: Said, text: string) => {
+    setEditing(null);
+    if (!(await talk.edit(message, text))) setEditing({ message, text });
+  });
+  const edit = useStable((message: Said | null) => {
+    setEditing(message && { message, text: message.text });
+    if (message === null) document.getElementById("composer")?.focus();
+  });
+  const open = useStable((message: Said) => setDrawer(drawer === message.id ? null : message.id));
+  const actions = useMemo<MessageActions>(
+    () => ({
+      onEdit: edit,
+      onResend: (message, text) => void resend(message, text),
+      onRegenerate: (message) => void talk.regenerate(message),
+      onRecalled: open,
+      onChoose: (message) => void talk.choose(message),
+    }),
+    [talk, edit, resend, open],
+  );
+  const send = (text: string, files: readonly ReadFile[]) => {
+    setToEnd((before) => before + 1);
+    void talk.send(text, files);
+  };
+  const last = messages.at(-1);
+  const awaited = busy && last?.status !== "writing";
+  const unanswered = !busy && phase === "here" && last?.role === "user" && last.id !== null && house.mayWrite;
+  const asked = drawer === null ? null : messages.find((message) => message.id === drawer);
   return (
     <div className={asked ? "chat with-drawer" : "chat"}>
-      <section className="conversation" aria-label={title}>
-        <header className="chat-head">
-          <div className="chat-title">
-            <h1>{title}</h1>
-            {!isNew && <PlaceName project={place} projects={projects} />}
-            {isElsewhere && (
-              <span className="tab-mark" title="This conversation is open in another tab too">
-                <Icon name="tabs" />
-                <span>also in another tab</span>
-              </span>
-            )}
-          </div>
-          {isHere && <SessionMenu session={session} />}
-        </header>
-        <div className="messages" ref={list} tabIndex={-1}>
-          {isNew && (
-            <div className="threshold">
-              <Mark />
-              <p className="threshold-words">What is said here stays in</p>
-              <PlacePicker value={place} projects={projects} label="Where this conversation will be" onChange={(to) => tab.choose(to)} shared={!house.me.confined} />
-              <p className="hint">{recallSentence(place, projects)}</p>
-            </div>
-          )}
-          {phase === "gone" && <Gone />}
-          {phase === "unreachable" && messages.length === 0 && <p className="empty">The server cannot be reached. This page goes on as soon as it can.</p>}
-          {messages.map((message, number) => (
+      <section className="conversation" aria-label={shownTitle}>
+        <ChatHead title={shownTitle} session={shownSession(session, phase === "gone" || leaving.has(id))} id={id} isNew={isNew} place={place} />
+        <MessageList
+          talk={talk}
+          state={state}
+          anchor={anchor}
+          toEnd={toEnd}
+          before={
+            <>
+              {(isNew || isEmpty) && <EmptyChat place={place} isNew={isNew} />}
+              {phase === "gone" && <Nothing said="This conversation was deleted." />}
+              {phase === "missing" && <Nothing said="There is no conversation at this address. It may have been deleted, or belong to somebody else." />}
+              {phase === "loading" && <p className="unseen" role="status">Loading…</p>}
+              {phase === "unreachable" && messages.length === 0 && <p className="empty">The server can’t be reached. Trying again…</p>}
+            </>
+          }
+          after={
+            <>
+              {awaited && <article className="message reply" aria-label="Reply" aria-busy="true"><Writing begun={false} /></article>}
+              {unanswered && (
+                <p className="unanswered">
+                  <span>No reply yet.</span> <button type="button" className="link" onClick={() => void talk.regenerate(null)}>Get a reply</button>
+                </p>
+              )}
+            </>
+          }
+        >
+          {(message) => (
             <Message
-              key={number}
+              key={message.key}
               message={message}
-              after={messages.length - number - 1}
-              last={number === messages.length - 1}
-              writing={busy && number === messages.length - 1 && message.role === "assistant"}
+              session={id}
+              versions={message.id === null ? undefined : state.versions.get(message.id)}
               locked={busy || !house.mayWrite}
-              editing={editing === message.id}
-              onEdit={edit}
-              onResend={resend}
-              onRetry={retry}
-              onRecalled={shownFor}
+              editing={editing?.message.key === message.key ? editing.text : null}
+              isFresh={state.fresh.has(message.key)}
+              isFound={anchor !== null && message.id === anchor}
+              actions={actions}
             />
-          ))}
-          {awaited && <article className="message reply" aria-label="Reply" aria-busy="true"><Writing begun={false} /></article>}
-          <div ref={end} />
-        </div>
+          )}
+        </MessageList>
         <div className="below">
-          {talk.notice && (
-            <p className={`notice ${talk.notice.tone}`} role="alert">
-              <span>{talk.notice.text}</span>
+          {notice && (
+            <p className={`notice ${notice.tone}`} role="alert">
+              <span dir="auto">{notice.text}</span>
               <button type="button" className="quiet" onClick={talk.dismiss} aria-label="Dismiss"><Icon name="close" /></button>
             </p>
           )}
@@ -117,74 +133,53 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
             key={inside ? "inside" : "page"}
             session={id}
             busy={busy}
-            disabled={!house.mayWrite || phase === "gone" || phase === "loading" || leaving.has(id)}
-            onSend={(text) => void talk.send(text)}
+            disabled={!house.mayWrite || phase === "gone" || phase === "missing" || phase === "loading" || leaving.has(id)}
+            onSend={send}
             onStop={() => void talk.stop()}
             onEditLast={() => {
-              const said = messages.findLast((each) => each.role === "user");
-              if (said?.metadata?.message_id) setEditing(said.id);
+              const said = messages.findLast((each) => each.role === "user" && !each.attachment);
+              if (said?.id) edit(said);
             }}
           />
         </div>
-        <p className="unseen" role="status" aria-live="polite">{busy ? "A reply is being written." : last?.role === "assistant" ? `Reply: ${wordsOf(last)}` : ""}</p>
+        <p className="unseen" role="status" aria-live="polite">{spoken}</p>
       </section>
-      {asked && <Recalled session={id} question={questionOf(messages, asked)} context={contextOf(messages.find((each) => each.id === asked.id) ?? asked)} onOpen={open} onClose={() => setAsked(null)} />}
+      {asked?.id && <Recalled key={asked.id} session={id} project={place} message={asked.id} onClose={() => setDrawer(null)} />}
     </div>
   );
 }
 
-function Gone() {
-  return (
-    <div className="threshold">
-      <p>This conversation was deleted.</p>
-      <button type="button" className="primary" onClick={() => tab.begin()}>New chat</button>
-    </div>
-  );
+function shownSession(session: Session | undefined, isLeaving: boolean): Session | null {
+  return session && !isLeaving ? session : null;
 }
 
-/** Where somebody chose, if that is still there; else the key's own project, else the default one. */
-export function placeOfNew(
-  chosen: string | null | undefined,
-  me: Pick<SignedIn, "project_id" | "confined">,
-  projects: readonly Pick<Project, "project_id" | "is_default">[],
-): string | null {
-  if (me.confined) return me.project_id;
-  if (chosen === null) return null;
-  if (projects.some((project) => project.project_id === chosen)) return chosen ?? null;
-  return me.project_id ?? projects.find((project) => project.is_default)?.project_id ?? null;
-}
-
-function questionOf(messages: readonly Said[], reply: Said): string {
-  const place = messages.findIndex((message) => message.id === reply.id);
-  const question = messages.slice(0, place).findLast((message) => message.role === "user");
-  return question ? wordsOf(question) : wordsOf(reply);
+/** The drawer of one reply. Escape closes it, and what had the focus before has it again. */
+function useDrawer(): [message: string | null, show: (message: string | null) => void] {
+  const [message, setMessage] = useState<string | null>(null);
+  const opener = useRef<HTMLElement | null>(null);
+  const show = useCallback((next: string | null) => {
+    if (next !== null) opener.current = document.activeElement as HTMLElement | null;
+    else opener.current?.focus();
+    setMessage(next);
+  }, []);
+  useEffect(() => {
+    if (message === null) return;
+    const press = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]:not(.over)")) return;
+      event.preventDefault();
+      show(null);
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [message, show]);
+  return [message, show];
 }
 
 /** A function that stays the same while what it does changes: messages are not drawn again for it. */
-function useStable<A extends unknown[]>(act: (...given: A) => void): (...given: A) => void {
+function useStable<A extends unknown[], R>(act: (...given: A) => R): (...given: A) => R {
   const now = useRef(act);
   useEffect(() => {
     now.current = act;
   });
   return useCallback((...given: A) => now.current(...given), []);
-}
-
-/** Keeps the end in sight, unless the reader has gone up to read. */
-function useStickyEnd(messages: readonly Said[], busy: boolean) {
-  const end = useRef<HTMLDivElement>(null);
-  const list = useRef<HTMLDivElement>(null);
-  const stays = useRef(true);
-  useEffect(() => {
-    const shown = list.current;
-    if (!shown) return;
-    const look = () => {
-      stays.current = shown.scrollHeight - shown.scrollTop - shown.clientHeight < NEAR_THE_END;
-    };
-    shown.addEventListener("scroll", look, { passive: true });
-    return () => shown.removeEventListener("scroll", look);
-  }, []);
-  useEffect(() => {
-    if (stays.current) end.current?.scrollIntoView({ block: "end" });
-  }, [messages, busy]);
-  return { end, list };
 }

@@ -2,15 +2,14 @@ import { useState } from "react";
 
 import { all, patch, post, sentence, withQuery } from "../api/client";
 import type { Entity, Hit, Project } from "../api/shapes";
-import { Source } from "../chat/recalled";
 import { useHouse, useHouseState } from "../house";
 import { Dialog } from "../parts/dialog";
 import { PlacePicker } from "../parts/place";
+import { Source } from "../parts/source";
 import { toast } from "../parts/toasts";
 import { useAnswer } from "../parts/use-answer";
-import { go } from "../router";
-import { tab, useTab } from "../tab";
-import { dayAndTime } from "../words";
+import { When } from "../parts/when";
+import { useTab } from "../tab";
 
 export function EntitiesPart() {
   const house = useHouse();
@@ -47,7 +46,7 @@ export function EntitiesPart() {
             {entity.notes && <p>{entity.notes}</p>}
             <footer>
               <span className="actions">
-                <button type="button" className="link" onClick={() => setLooking(entity)}>Its sources</button>
+                <button type="button" className="link" onClick={() => setLooking(entity)}>Sources</button>
                 {house.mayWrite && projects.length > 1 && <button type="button" className="link" onClick={() => setMoving(entity)}>Move</button>}
               </span>
             </footer>
@@ -74,8 +73,8 @@ function MentionsDialog({ entity, project, user, onClose }: { entity: Entity; pr
           <li key={hit.id}>
             <p>{hit.content}</p>
             <footer>
-              {hit.session_id && <Source session={hit.session_id} onOpen={(id) => { onClose(); tab.open(id); go("/"); }} />}
-              <time dateTime={hit.created_at}>{dayAndTime(hit.created_at)}</time>
+              {hit.session_id && <Source session={hit.session_id} message={hit.id.startsWith("msg_") ? hit.id : null} onLeave={onClose} />}
+              <When moment={hit.created_at} />
             </footer>
           </li>
         ))}

@@ -26,12 +26,12 @@ export function ForgetDialog({ title, going, stays, act, onDone, onClose }: Prop
   };
   return (
     <Dialog title={title} onClose={onClose}>
-      <p>These are forgotten, for good:</p>
+      <p>This is deleted for good:</p>
       <ul className="going">{going.map((item, number) => <li key={number}>{item}</li>)}</ul>
       {stays && <p className="hint">{stays}</p>}
       {problem && <p className="trouble" role="alert">{problem}</p>}
       <div className="actions">
-        <button type="button" onClick={onClose} autoFocus>Keep them</button>
+        <button type="button" onClick={onClose} autoFocus>Cancel</button>
         <button type="button" className="grave" onClick={() => void forget()}>Forget</button>
       </div>
     </Dialog>

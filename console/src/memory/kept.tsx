@@ -4,7 +4,7 @@ import { useState, type ReactNode } from "react";
 
 import type { Memory, Observation } from "../api/shapes";
 import { Icon } from "../parts/icon";
-import { dayAndTime } from "../words";
+import { When } from "../parts/when";
 import { SourcesDialog } from "./sources-dialog";
 
 interface Props<T> {
@@ -25,18 +25,18 @@ export function Kept<T extends Memory | Observation>({ kept, empty, about, onFor
           <li key={item.id}>
             <p className="statement">{item.content}</p>
             <footer>
-              <time dateTime={item.created_at}>{dayAndTime(item.created_at)}</time>
+              <When moment={item.created_at} />
               {about?.(item)}
               <span className="actions">
                 {item.source_message_ids.length > 0 ? (
                   <button type="button" className="link" onClick={() => setLooking(item)}>
-                    {item.source_message_ids.length === 1 ? "Its source" : `Its ${item.source_message_ids.length} sources`}
+                    {item.source_message_ids.length === 1 ? "Source" : `${item.source_message_ids.length} sources`}
                   </button>
                 ) : (
                   <span className="hint">written by hand</span>
                 )}
                 {onForget && (
-                  <button type="button" className="quiet" onClick={() => onForget(item)} aria-label="Forget it" title="Forget it">
+                  <button type="button" className="quiet" onClick={() => onForget(item)} aria-label="Forget" title="Forget">
                     <Icon name="trash" />
                   </button>
                 )}

@@ -5,8 +5,8 @@ import { SessionPart } from "./session-part";
 import { UserPart } from "./user-part";
 
 const PARTS = [
-  ["/memory", "Of a conversation"],
-  ["/memory/user", "Of a user"],
+  ["/memory", "By conversation"],
+  ["/memory/user", "By user"],
   ["/memory/entities", "Entities"],
 ] as const;
 

@@ -37,7 +37,7 @@ export function SessionPart() {
     [id, askMemories, askNotes],
   );
 
-  if (!session || id === null) return <p className="empty">There is no conversation yet. What is worth keeping of one will be shown here.</p>;
+  if (!session || id === null) return <p className="empty">No conversations yet. What is worth remembering of one is shown here.</p>;
   const title = titleOf(session, id);
   const again = () => {
     askMemories();
@@ -48,7 +48,7 @@ export function SessionPart() {
     setLooking(true);
     try {
       const done = await post<{ appended: number; checked_messages: number }>(sessionPath(id, "/extract"));
-      toast(`Read ${count(done.checked_messages, "message")}, and kept ${count(done.appended, "new memory", "new memories")}.`);
+      toast(`Read ${count(done.checked_messages, "message")}: ${count(done.appended, "new memory", "new memories")}.`);
       again();
     } catch (error) {
       toast(sentence(error));
@@ -67,36 +67,36 @@ export function SessionPart() {
         </label>
         <PlaceName project={session.project_id} projects={projects} />
         <span className="spacer" />
-        {house.mayWrite && <button type="button" onClick={() => void lookNow()} disabled={looking}>{looking ? "Reading…" : "Read it now"}</button>}
+        {house.mayWrite && <button type="button" onClick={() => void lookNow()} disabled={looking}>{looking ? "Extracting…" : "Extract memories now"}</button>}
       </div>
-      {session.last_extraction_error && <p className="trouble">The last reading failed: {session.last_extraction_error}</p>}
+      {session.last_extraction_error && <p className="trouble">The last extraction failed: {session.last_extraction_error}</p>}
       {(memories.problem ?? notes.problem) && <p className="trouble" role="alert">{memories.problem ?? notes.problem}</p>}
       <section aria-label="Memories">
         <h2>Memories</h2>
         {memories.answer && (
           <Kept
             kept={memories.answer}
-            empty="Nothing is kept of it yet. After every few replies the server looks for what is worth keeping."
+            empty="No memories yet. After every few replies the server looks for what is worth remembering."
             onChanged={again}
             {...(house.mayWrite ? { onForget: setForgetting } : {})}
           />
         )}
       </section>
-      <section aria-label="Notes">
-        <h2>Notes</h2>
-        <p className="hint">What has fallen out of the recent part of the conversation, compressed.</p>
-        {notes.answer && <Kept kept={notes.answer} empty="No notes yet: all of it is still recent." onChanged={again} />}
+      <section aria-label="Summaries">
+        <h2>Summaries</h2>
+        <p className="hint">Summaries of older messages.</p>
+        {notes.answer && <Kept kept={notes.answer} empty="No summaries yet." onChanged={again} />}
       </section>
       {house.mayWrite && session.message_count > 0 && (
-        <p><button type="button" className="grave" onClick={() => setForgetting("all")}>Forget all that was said in it…</button></p>
+        <p><button type="button" className="grave" onClick={() => setForgetting("all")}>Clear this conversation…</button></p>
       )}
       {forgetting === "all" && (
         <ForgetDialog
-          title={`Empty “${title}”`}
+          title={`Clear “${title}”`}
           going={[
             count(session.message_count, "message"),
             ...(memories.answer ?? []).map((memory) => `the memory “${memory.content}”`),
-            ...(notes.answer ?? []).map((note) => `the note “${note.content}”`),
+            ...(notes.answer ?? []).map((note) => `the summary “${note.content}”`),
           ]}
           stays="The conversation itself stays, empty."
           act={() => post(sessionPath(id, "/clear"))}
@@ -108,7 +108,7 @@ export function SessionPart() {
         <ForgetDialog
           title="Forget a memory"
           going={[`the memory “${forgetting.content}”`]}
-          stays="What it came from stays, and is not read for memories again."
+          stays="The messages it came from stay, and are not read for memories again."
           act={() => remove(`/v1/memories/${forgetting.id}`)}
           onDone={again}
           onClose={() => setForgetting(null)}

@@ -2,13 +2,11 @@ import { useState } from "react";
 
 import { all, remove, sentence, sessionPath } from "../api/client";
 import type { Memory, Observation, StoredMessage } from "../api/shapes";
-import { Source } from "../chat/recalled";
 import { useHouse } from "../house";
 import { Dialog } from "../parts/dialog";
+import { Source } from "../parts/source";
 import { useAnswer } from "../parts/use-answer";
-import { go } from "../router";
-import { tab } from "../tab";
-import { dayAndTime } from "../words";
+import { When } from "../parts/when";
 
 interface Props {
   item: Memory | Observation;
@@ -24,9 +22,9 @@ export function SourcesDialog({ item, onChanged, onClose }: Props) {
   const wanted = new Set(item.source_message_ids);
   const sources = messages.answer?.filter((message) => wanted.has(message.id));
   return (
-    <Dialog title="Where it came from" onClose={onClose}>
+    <Dialog title="Source" onClose={onClose}>
       <blockquote className="statement">{item.content}</blockquote>
-      <p className="hint">Said in <Source session={item.session_id} onOpen={(id) => { onClose(); tab.open(id); go("/"); }} />:</p>
+      <p className="hint">Said in <Source session={item.session_id} message={item.source_message_ids[0] ?? null} onLeave={onClose} />:</p>
       {messages.problem && <p className="trouble" role="alert">{messages.problem}</p>}
       <ul className="kept">
         {sources?.map((message) => (
@@ -34,13 +32,13 @@ export function SourcesDialog({ item, onChanged, onClose }: Props) {
             <p>{message.content}</p>
             <footer>
               <span>{message.author ?? (message.role === "user" ? "you" : "reply")}</span>
-              <time dateTime={message.created_at}>{dayAndTime(message.created_at)}</time>
-              {house.mayWrite && <span className="actions"><button type="button" className="link grave" onClick={() => setForgetting(message)}>Forget it</button></span>}
+              <When moment={message.created_at} />
+              {house.mayWrite && <span className="actions"><button type="button" className="link grave" onClick={() => setForgetting(message)}>Forget</button></span>}
             </footer>
           </li>
         ))}
       </ul>
-      {sources?.length === 0 && <p className="empty">It is not there any more.</p>}
+      {sources?.length === 0 && <p className="empty">The message is gone.</p>}
       {forgetting && (
         <ForgetMessage
           message={forgetting}
@@ -72,14 +70,14 @@ function ForgetMessage({ message, onDone, onCancel }: { message: StoredMessage; 
   };
   return (
     <div className="consequence" role="alertdialog" aria-label="Forget a message">
-      <p>These are forgotten, for good:</p>
+      <p>This is deleted for good:</p>
       <ul>
         <li>the message “{message.content}”</li>
-        {going.map((item) => <li key={item.id}>{item.id.startsWith("mem_") ? "the memory" : "the note"} “{item.content}”</li>)}
+        {going.map((item) => <li key={item.id}>{item.id.startsWith("mem_") ? "the memory" : "the summary"} “{item.content}”</li>)}
       </ul>
       {problem && <p className="trouble" role="alert">{problem}</p>}
       <div className="actions">
-        <button type="button" onClick={onCancel}>Keep them</button>
+        <button type="button" onClick={onCancel}>Cancel</button>
         <button type="button" className="grave" onClick={() => void forget()} disabled={memories.answer === null || notes.answer === null}>Forget</button>
       </div>
     </div>

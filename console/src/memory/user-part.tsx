@@ -2,12 +2,10 @@ import { useState } from "react";
 
 import { all, remove, segment } from "../api/client";
 import type { Memory } from "../api/shapes";
-import { Source } from "../chat/recalled";
 import { useHouse, useHouseState } from "../house";
 import { PlaceName } from "../parts/place";
+import { Source } from "../parts/source";
 import { useAnswer } from "../parts/use-answer";
-import { go } from "../router";
-import { tab } from "../tab";
 import { ForgetDialog } from "./forget-dialog";
 import { Kept } from "./kept";
 
@@ -30,16 +28,16 @@ export function UserPart() {
         </label>
         <datalist id="known-users">{users.map((each) => <option key={each} value={each} />)}</datalist>
       </div>
-      <p className="hint">Merged across this user’s conversations, for display and audit. No reply is ever given this list: each recalls from its own place.</p>
+      <p className="hint">All memories of this user, from every project. No reply is ever given this list: each conversation remembers its own project only.</p>
       {memories.problem && <p className="trouble" role="alert">{memories.problem}</p>}
       {!user && <p className="empty">No conversation belongs to a user yet. Programs say whose a conversation is with <code>user_id</code>.</p>}
       {memories.answer && (
         <Kept
           kept={memories.answer}
-          empty="Nothing is kept of this user."
+          empty="No memories of this user."
           about={(memory) => (
             <>
-              <Source session={memory.session_id} onOpen={(id) => { tab.open(id); go("/"); }} />
+              <Source session={memory.session_id} message={memory.source_message_ids[0] ?? null} />
               <PlaceName project={sessions.get(memory.session_id)?.project_id ?? null} projects={projects} />
             </>
           )}
@@ -51,7 +49,7 @@ export function UserPart() {
         <ForgetDialog
           title="Forget a memory"
           going={[`the memory “${forgetting.content}”`]}
-          stays="What it came from stays, and is not read for memories again."
+          stays="The messages it came from stay, and are not read for memories again."
           act={() => remove(`/v1/memories/${forgetting.id}`)}
           onDone={memories.again}
           onClose={() => setForgetting(null)}

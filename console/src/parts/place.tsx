@@ -1,10 +1,10 @@
 import type { Project } from "../api/shapes";
-import { SHARED_POOL } from "../words";
+import { NO_PROJECT, placeName } from "../words";
 import { Icon } from "./icon";
 
 const HUES = 8;
 
-/** Each project has a colour of its own, made of its id, wherever it is shown; the shared pool has none. */
+/** Each project has a colour of its own, made of its id, wherever it is shown; what is in no project has none. */
 export function hueOf(project: string | null): string {
   if (project === null) return "none";
   let sum = 0;
@@ -20,12 +20,13 @@ export function PlaceMark({ project }: { project: string | null }) {
   );
 }
 
+/** A project's mark and name; a name that is too long for its line is cut, and shown whole when the pointer rests on it. */
 export function PlaceName({ project, projects }: { project: string | null; projects: readonly Project[] }) {
-  const name = project === null ? capital(SHARED_POOL) : (projects.find((each) => each.project_id === project)?.name ?? "A project");
+  const name = placeName(project, projects);
   return (
-    <span className="place-name">
+    <span className="place-name" title={name}>
       <PlaceMark project={project} />
-      <span>{name}</span>
+      <bdi>{name}</bdi>
     </span>
   );
 }
@@ -35,7 +36,7 @@ interface PickerProps {
   projects: readonly Project[];
   onChange: (project: string | null) => void;
   label: string;
-  /** Whether the shared pool can be chosen. */
+  /** Whether no project can be chosen. */
   shared?: boolean;
 }
 
@@ -44,16 +45,12 @@ export function PlacePicker({ value, projects, onChange, label, shared = true }:
     <label className="place-picker">
       <span className="unseen">{label}</span>
       <PlaceMark project={value} />
-      <select value={value ?? ""} onChange={(event) => onChange(event.target.value || null)}>
+      <select value={value ?? ""} title={placeName(value, projects)} onChange={(event) => onChange(event.target.value || null)}>
         {projects.map((project) => (
           <option key={project.project_id} value={project.project_id}>{project.name}</option>
         ))}
-        {shared && <option value="">{capital(SHARED_POOL)}</option>}
+        {shared && <option value="">{NO_PROJECT}</option>}
       </select>
     </label>
   );
-}
-
-function capital(text: string): string {
-  return text.replace(/^the (.)/, (_, letter: string) => letter.toUpperCase());
 }

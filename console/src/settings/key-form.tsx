@@ -7,9 +7,9 @@ import { CopyButton } from "../parts/copy-button";
 import { Dialog } from "../parts/dialog";
 
 const PERMISSIONS: readonly [Permission, string][] = [
-  ["read", "read what is kept, and recall"],
-  ["write", "record, change and forget"],
-  ["admin", "everything, keys and projects too"],
+  ["read", "read and recall"],
+  ["write", "record, change and delete"],
+  ["admin", "everything, including keys and projects"],
 ];
 
 export function KeyForm({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
@@ -40,7 +40,7 @@ export function KeyForm({ onMade, onClose }: { onMade: () => void; onClose: () =
   if (made !== null) {
     return (
       <Dialog title="Your new key" onClose={onClose}>
-        <p>Copy it now: it is shown this once, and kept nowhere.</p>
+        <p>Copy it now. It is shown only once.</p>
         <p className="secret"><code>{made}</code><CopyButton text={() => made} label="Copy the key" /></p>
         <div className="actions"><button type="button" className="primary" onClick={onClose}>I have it</button></div>
       </Dialog>
@@ -56,10 +56,10 @@ export function KeyForm({ onMade, onClose }: { onMade: () => void; onClose: () =
       >
         <label className="field">
           <span>Name</span>
-          <input value={name} autoFocus maxLength={255} placeholder="who or what will use it" onChange={(event) => setName(event.target.value)} />
+          <input value={name} autoFocus maxLength={255} placeholder="Who or what will use it" onChange={(event) => setName(event.target.value)} />
         </label>
         <fieldset className="field">
-          <legend>It may</legend>
+          <legend>Permissions</legend>
           {PERMISSIONS.map(([permission, meaning]) => (
             <label key={permission}>
               <input
@@ -74,20 +74,20 @@ export function KeyForm({ onMade, onClose }: { onMade: () => void; onClose: () =
         <label className="field">
           <span>Project</span>
           <select value={project} onChange={(event) => setProject(event.target.value)}>
-            <option value="">all of them</option>
+            <option value="">all projects</option>
             {projects.map((each) => <option key={each.project_id} value={each.project_id}>{each.name}</option>)}
           </select>
         </label>
         {project && (
           <fieldset className="field">
-            <legend>And other projects</legend>
-            <label><input type="radio" name="confined" checked={confined} onChange={() => setConfined(true)} /> it can reach none (confined)</label>
-            <label><input type="radio" name="confined" checked={!confined} onChange={() => setConfined(false)} /> it can reach by naming them (pinned)</label>
+            <legend>Access to other projects</legend>
+            <label><input type="radio" name="confined" checked={confined} onChange={() => setConfined(true)} /> none</label>
+            <label><input type="radio" name="confined" checked={!confined} onChange={() => setConfined(false)} /> others too, if named in the request</label>
           </fieldset>
         )}
         <label className="field">
           <span>User</span>
-          <input value={user} maxLength={255} placeholder="all of them" onChange={(event) => setUser(event.target.value)} />
+          <input value={user} maxLength={255} placeholder="all users" onChange={(event) => setUser(event.target.value)} />
         </label>
         <label className="field">
           <span>Valid until</span>

@@ -6,7 +6,7 @@ import { useHouse, useHouseState } from "../house";
 import { Dialog } from "../parts/dialog";
 import { PlaceName } from "../parts/place";
 import { useAnswer } from "../parts/use-answer";
-import { day } from "../words";
+import { day } from "../times";
 import { KeyForm } from "./key-form";
 
 export function KeysPart() {
@@ -19,7 +19,7 @@ export function KeysPart() {
   if (!may) return <p className="empty">Only an admin key that reaches every project may manage keys.</p>;
   return (
     <>
-      <p className="hint">Programs use keys. A key is shown once, when it is made, and only its hash is kept. This console has none: it is signed in with a cookie.</p>
+      <p className="hint">Programs use API keys. A key is shown once, when you create it; only its hash is stored. This console uses a cookie instead.</p>
       {keys.problem && <p className="trouble" role="alert">{keys.problem}</p>}
       <ul className="cards">
         {keys.answer?.map((key) => (
@@ -58,10 +58,10 @@ function RevokeKey({ apiKey, onDone, onClose }: { apiKey: ApiKey; onDone: () => 
   };
   return (
     <Dialog title={`Revoke “${apiKey.name}”`} onClose={onClose}>
-      <p className="consequence">Whatever uses this key is refused from its next request on, and so is every browser that was signed in with it. It cannot be undone.</p>
+      <p className="consequence">Programs with this key are refused from now on, and browsers signed in with it are signed out. This can’t be undone.</p>
       {problem && <p className="trouble" role="alert">{problem}</p>}
       <div className="actions">
-        <button type="button" onClick={onClose} autoFocus>Keep it</button>
+        <button type="button" onClick={onClose} autoFocus>Cancel</button>
         <button type="button" className="grave" onClick={() => void act()}>Revoke</button>
       </div>
     </Dialog>

@@ -18,15 +18,15 @@ export function ModelPart() {
   return (
     <>
       {models.problem && <p className="trouble" role="alert">{models.problem}</p>}
-      {name !== undefined && name !== RECALL_ONLY && <p className="lead">Replies are written by <strong>{name}</strong>.</p>}
+      {name !== undefined && name !== RECALL_ONLY && <p className="lead">Connected model: <strong>{name}</strong></p>}
       {name === RECALL_ONLY && (
         <>
-          <p className="lead">No model: <strong>recall-only</strong>.</p>
-          <p>Replies quote what is remembered here, with where it was said. That is enough to try the walls by hand; for real replies, connect a model.</p>
+          <p className="lead">No model connected.</p>
+          <p>Replies show what is remembered, and where it was said. For real replies, connect a model.</p>
         </>
       )}
       <h2>Connect a model</h2>
-      <p>Any endpoint that speaks OpenAI’s chat interface will do: OpenAI, vLLM, Ollama, llama.cpp, LM Studio. Say where it is, and start the server again:</p>
+      <p>Any endpoint with OpenAI’s chat interface works: OpenAI, vLLM, Ollama, llama.cpp, LM Studio. Set these, and restart the server:</p>
       <div className="code-block"><pre tabIndex={0}><code>{HOW}</code></pre><CopyButton text={() => HOW} label="Copy" /></div>
     </>
   );

@@ -44,7 +44,7 @@ export function ProjectForm({ project, save, onClose }: Props) {
     }
   };
   return (
-    <Dialog title={project ? `Change ${project.name}` : "New project"} onClose={onClose}>
+    <Dialog title={project ? "Edit project" : "New project"} onClose={onClose}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -64,15 +64,15 @@ export function ProjectForm({ project, save, onClose }: Props) {
         {project && (
           <>
             <fieldset className="field">
-              <legend>Notes are shown to</legend>
+              <legend>Summaries are shown to</legend>
               <label><input type="radio" name="scope" checked={scope === "session"} onChange={() => setScope("session")} /> their own conversation</label>
               <label><input type="radio" name="scope" checked={scope === "user"} onChange={() => setScope("user")} /> all conversations of the same user in this project</label>
             </fieldset>
             <label className="field">
-              <span>Prompt</span>
-              <textarea rows={7} value={prompt} maxLength={20_000} placeholder="Empty: the one that comes with Cloister." onChange={(event) => setPrompt(event.target.value)} />
+              <span>System prompt</span>
+              <textarea rows={7} value={prompt} maxLength={20_000} placeholder="Empty: the built-in prompt" onChange={(event) => setPrompt(event.target.value)} />
             </label>
-            <p className="hint">A prompt is given what it asks for, where it asks for it: {PLACEHOLDERS.map((each) => <code key={each}>{each} </code>)}</p>
+            <p className="hint">Without these placeholders the model receives no memory: {PLACEHOLDERS.map((each) => <code key={each}>{each} </code>)}</p>
           </>
         )}
         {confirming && (

@@ -25,7 +25,7 @@ export function ProjectsPart() {
   };
   return (
     <>
-      <p className="hint">A project is a wall around a group of conversations: what is said inside is recalled inside, and nowhere else. There is no switch for that.</p>
+      <p className="hint">A project is a separate memory: what is said inside is remembered inside, and nowhere else. Isolation can’t be turned off.</p>
       <ul className="cards">
         {projects.map((project) => (
           <li key={project.project_id}>
@@ -37,7 +37,7 @@ export function ProjectsPart() {
             <code>{project.project_id}</code>
             {house.isAdmin && (
               <div className="actions">
-                <button type="button" onClick={() => setEditing(project)}>Change</button>
+                <button type="button" onClick={() => setEditing(project)}>Edit</button>
                 {!project.is_default && <button type="button" onClick={() => void makeDefault(project)}>Make default</button>}
                 {!project.is_default && <button type="button" className="grave" onClick={() => setDeleting(project)}>Delete</button>}
               </div>
@@ -68,7 +68,7 @@ function DeleteProject({ project, sessions, onClose }: { project: Project; sessi
   const act = async () => {
     try {
       const moved = await remove<{ sessions_moved: number; memories_moved: number }>(`/org/projects/${project.project_id}`);
-      toast(`${project.name} is gone; ${count(moved.sessions_moved, "conversation")} moved to the shared pool.`);
+      toast(`Deleted ${project.name}; ${count(moved.sessions_moved, "conversation")} now in no project.`);
       await house.readAll();
       onClose();
     } catch (error) {
@@ -78,11 +78,11 @@ function DeleteProject({ project, sessions, onClose }: { project: Project; sessi
   return (
     <Dialog title={`Delete ${project.name}`} onClose={onClose}>
       <p className="consequence">
-        Nothing that was said is deleted. Its {count(sessions, "conversation")} move out of the project: from then on, conversations of the same user that are in no project can recall them.
+        No conversation is deleted. Its {count(sessions, "conversation")} will be in no project: from then on, conversations of the same user that are in no project can recall them.
       </p>
       {problem && <p className="trouble" role="alert">{problem}</p>}
       <div className="actions">
-        <button type="button" onClick={onClose} autoFocus>Keep it</button>
+        <button type="button" onClick={onClose} autoFocus>Cancel</button>
         <button type="button" className="grave" onClick={() => void act()}>Delete the project</button>
       </div>
     </Dialog>

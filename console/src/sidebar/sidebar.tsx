@@ -1,29 +1,142 @@
-import { useEffect, useRef, useState, useSyncExternalStore, type DragEvent } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 
 import { events } from "../api/events";
 import type { Session } from "../api/shapes";
 import { useHouse, useHouseState } from "../house";
 import { Icon, Mark } from "../parts/icon";
-import { PlaceName } from "../parts/place";
-import { follow, go, usePath } from "../router";
-import { tab, useSessionsElsewhere, useTab } from "../tab";
-import { placeName } from "../words";
-import { MoveDialog } from "./move-dialog";
+import { follow, go, usePath, useRoute } from "../router";
+import { MoveDialog } from "../session/move-dialog";
+import { tab, useSessionsElsewhere, useTab, useTabAddress } from "../tab";
+import { newestFirst } from "./groups";
+import { PlaceSection, Rows } from "./place-section";
 import { SearchResults } from "./search";
-import { DRAGGED, SessionRow } from "./session-row";
-
-const SHOWN_AT_FIRST = 12;
+import { SelectionBar } from "./selection-bar";
+import type { RowState } from "./session-row";
 
 export function Sidebar({ onLeave }: { onLeave: () => void }) {
   const house = useHouse();
-  const { projects, sessions, leaving, loaded, problem } = useHouseState();
-  const { session: mine } = useTab();
-  const path = usePath();
+  const { loaded, problem } = useHouseState();
+  const address = useTabAddress();
   const [query, setQuery] = useState("");
-  const [dropped, setDropped] = useState<{ session: Session; to: string | null } | null>(null);
-  const field = useRef<HTMLInputElement>(null);
-  const connection = useSyncExternalStore(events.watch, () => events.connection);
+  const [selected, setSelected] = useState<ReadonlySet<string> | null>(null);
+  const select = useCallback((id: string) => setSelected((before) => toggled(before ?? new Set(), id)), []);
+  const open = useCallback(
+    (id: string, message?: string) => {
+      tab.open(id, message);
+      setQuery("");
+      onLeave();
+    },
+    [onLeave],
+  );
+  const begin = useCallback(
+    (place?: string | null) => {
+      tab.begin(place === undefined ? (house.now.sessions.get(tab.now.session)?.project_id ?? tab.now.place) : place);
+      onLeave();
+    },
+    [house, onLeave],
+  );
+  return (
+    <nav className="sidebar" aria-label="Conversations">
+      <header>
+        <a className="brand" href={address} onClick={(event) => follow(event, () => { go(address); onLeave(); })}>
+          <Mark />
+          Cloister
+        </a>
+        <button type="button" className="new-chat" onClick={() => begin()} title="New chat (Alt+N)">
+          <Icon name="plus" />
+          New chat
+        </button>
+        <SearchField query={query} onChange={setQuery} />
+      </header>
+      <div className="places">
+        {problem && !loaded && <p className="trouble" role="alert">{problem}</p>}
+        {query.trim() ? <SearchResults query={query} onOpen={open} /> : <Lists selected={selected} onOpen={open} onSelect={select} onBegin={begin} onLeave={onLeave} />}
+      </div>
+      {selected !== null && <SelectionBar selected={selected} onDone={() => setSelected(null)} />}
+      <Footer canSelect={house.mayWrite && selected === null} onSelect={() => setSelected(new Set())} onLeave={onLeave} />
+    </nav>
+  );
+}
 
+interface ListsProps {
+  selected: ReadonlySet<string> | null;
+  onOpen: (id: string) => void;
+  onSelect: (id: string) => void;
+  onBegin: (place: string | null) => void;
+  onLeave: () => void;
+}
+
+/** The pinned conversations, then those of each project, then those that were put away. */
+function Lists({ selected, onOpen, onSelect, onBegin, onLeave }: ListsProps) {
+  const house = useHouse();
+  const { projects, sessions, leaving, turns } = useHouseState();
+  const others = useSessionsElsewhere();
+  const { session: mine } = useTab();
+  const onChat = useRoute().page === "chat";
+  const [dropped, setDropped] = useState<{ session: Session; to: string | null } | null>(null);
+  const [showsArchive, setShowsArchive] = useState(false);
+  const elsewhere = useMemo(() => new Set(others.values()), [others]);
+  const rows = useMemo<RowState>(
+    () => ({ current: onChat ? mine : null, elsewhere, turns, selected, onOpen, onSelect }),
+    [onChat, mine, elsewhere, turns, selected, onOpen, onSelect],
+  );
+  const { pinned, archived, byPlace } = useMemo(() => sorted(sessions.values(), leaving), [sessions, leaving]);
+  const drop = useCallback(
+    (id: string, to: string | null) => {
+      const session = house.now.sessions.get(id);
+      if (session && session.project_id !== to) setDropped({ session, to });
+    },
+    [house],
+  );
+  const places: (string | null)[] = projects.map((project) => project.project_id);
+  if (!house.me.confined) places.push(null);
+  return (
+    <>
+      {pinned.length > 0 && (
+        <section className="place-section" aria-label="Pinned">
+          <h2 className="list-name"><Icon name="pin" /> Pinned</h2>
+          <Rows sessions={pinned} rows={rows} />
+        </section>
+      )}
+      {places.map((place) => (
+        <PlaceSection key={place ?? "none"} place={place} sessions={byPlace.get(place) ?? NONE} rows={rows} onBegin={onBegin} onDrop={drop} onLeave={onLeave} />
+      ))}
+      {archived.length > 0 && (
+        <section className="place-section" aria-label="Archived">
+          <button type="button" className="archive-fold" aria-expanded={showsArchive} onClick={() => setShowsArchive(!showsArchive)}>
+            <Icon name="archive" /> Archived <span className="number">{archived.length.toLocaleString()}</span>
+          </button>
+          {showsArchive && <p className="hint">Out of the way, but still remembered.</p>}
+          {showsArchive && <Rows sessions={archived} rows={rows} />}
+        </section>
+      )}
+      {dropped && <MoveDialog session={dropped.session} to={dropped.to} onClose={() => setDropped(null)} />}
+    </>
+  );
+}
+
+const NONE: Session[] = [];
+
+function sorted(sessions: Iterable<Session>, leaving: ReadonlyMap<string, unknown>) {
+  const [pinned, archived]: [Session[], Session[]] = [[], []];
+  const byPlace = new Map<string | null, Session[]>();
+  for (const session of newestFirst(sessions)) {
+    if (leaving.has(session.external_id)) continue;
+    if (session.archived) archived.push(session);
+    else if (session.pinned) pinned.push(session);
+    else if (!byPlace.get(session.project_id)?.push(session)) byPlace.set(session.project_id, [session]);
+  }
+  return { pinned, archived, byPlace };
+}
+
+function toggled(set: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(set);
+  if (!next.delete(id)) next.add(id);
+  return next;
+}
+
+function SearchField({ query, onChange }: { query: string; onChange: (query: string) => void }) {
+  const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
@@ -35,147 +148,44 @@ export function Sidebar({ onLeave }: { onLeave: () => void }) {
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
   }, []);
-
-  const open = (id: string) => {
-    tab.open(id);
-    setQuery("");
-    go("/");
-    onLeave();
-  };
-  const begin = (place?: string | null) => {
-    tab.begin(place === undefined ? (sessions.get(mine)?.project_id ?? tab.now.place) : place);
-    go("/");
-    onLeave();
-  };
-  const shown = [...sessions.values()]
-    .filter((session) => !leaving.has(session.external_id))
-    .sort((one, other) => other.updated_at.localeCompare(one.updated_at));
-  const places: (string | null)[] = projects.map((project) => project.project_id);
-  if (!house.me.confined) places.push(null);
-
   return (
-    <nav className="sidebar" aria-label="Conversations">
-      <header>
-        <a className="brand" href="/" onClick={(event) => follow(event, () => { go("/"); onLeave(); })}>
-          <Mark />
-          Cloister
-        </a>
-        <button type="button" className="new-chat" onClick={() => begin()} title="New chat (Alt+N)">
-          <Icon name="plus" />
-          New chat
-        </button>
-        <div className="search">
-          <Icon name="search" />
-          <input
-            ref={field}
-            type="search"
-            value={query}
-            placeholder="Search"
-            aria-label="Search conversations"
-            aria-keyshortcuts="Control+K Meta+K"
-            onChange={(event) => setQuery(event.target.value)}
-            onKeyDown={(event) => {
-              if (event.key === "Escape") setQuery("");
-              if (event.key === "ArrowDown") {
-                event.preventDefault();
-                document.querySelector<HTMLElement>(".sidebar .session-link")?.focus();
-              }
-            }}
-          />
-        </div>
-      </header>
-      <div className="places">
-        {problem && !loaded && <p className="trouble" role="alert">{problem}</p>}
-        {query.trim() ? (
-          <SearchResults query={query} onOpen={open} />
-        ) : (
-          places.map((place) => (
-            <PlaceSection
-              key={place ?? "none"}
-              place={place}
-              sessions={shown.filter((session) => session.project_id === place)}
-              onOpen={open}
-              onBegin={() => begin(place)}
-              onDrop={(id) => {
-                const session = sessions.get(id);
-                if (session && session.project_id !== place) setDropped({ session, to: place });
-              }}
-            />
-          ))
-        )}
-      </div>
-      <footer>
-        {connection === "lost" && <p className="lost" role="status">Not connected. Trying again…</p>}
-        <NavLink to="/memory" icon="leaf" label="Memory" path={path} onLeave={onLeave} />
-        <NavLink to="/settings" icon="gear" label="Settings" path={path} onLeave={onLeave} />
-      </footer>
-      {dropped && <MoveDialog session={dropped.session} to={dropped.to} onClose={() => setDropped(null)} />}
-    </nav>
+    <div className="search">
+      <Icon name="search" />
+      <input
+        ref={field}
+        type="search"
+        value={query}
+        dir="auto"
+        placeholder="Search"
+        aria-label="Search conversations"
+        aria-keyshortcuts="Control+K Meta+K"
+        onChange={(event) => onChange(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") onChange("");
+          if (event.key === "ArrowDown") {
+            event.preventDefault();
+            document.querySelector<HTMLElement>(".sidebar a.session-link")?.focus();
+          }
+        }}
+      />
+    </div>
   );
 }
 
-interface SectionProps {
-  place: string | null;
-  sessions: Session[];
-  onOpen: (id: string) => void;
-  onBegin: () => void;
-  onDrop: (id: string) => void;
-}
-
-function PlaceSection({ place, sessions, onOpen, onBegin, onDrop }: SectionProps) {
-  const { projects, turns } = useHouseState();
-  const elsewhere = useSessionsElsewhere();
-  const { session: mine } = useTab();
-  const onChat = usePath() === "/";
-  const [folded, setFolded] = useState(false);
-  const [whole, setWhole] = useState(false);
-  const [over, setOver] = useState(0);
-  const others = new Set(elsewhere.values());
-  const shown = whole ? sessions : sessions.slice(0, SHOWN_AT_FIRST);
-  const name = placeName(place, projects);
-  const isOurs = (event: DragEvent) => event.dataTransfer.types.includes(DRAGGED);
+function Footer({ canSelect, onSelect, onLeave }: { canSelect: boolean; onSelect: () => void; onLeave: () => void }) {
+  const path = usePath();
+  const connection = useSyncExternalStore(events.watch, () => events.connection);
   return (
-    <section
-      className={over > 0 ? "place-section over" : "place-section"}
-      aria-label={name}
-      onDragEnter={(event) => isOurs(event) && setOver((depth) => depth + 1)}
-      onDragLeave={(event) => isOurs(event) && setOver((depth) => depth - 1)}
-      onDragOver={(event) => isOurs(event) && event.preventDefault()}
-      onDrop={(event) => {
-        event.preventDefault();
-        setOver(0);
-        onDrop(event.dataTransfer.getData(DRAGGED));
-      }}
-    >
-      <header>
-        <button type="button" className="fold" aria-expanded={!folded} onClick={() => setFolded(!folded)}>
-          <PlaceName project={place} projects={projects} />
-          <span className="number">{sessions.length}</span>
+    <footer>
+      {connection === "lost" && <p className="lost" role="status">Not connected. Trying again…</p>}
+      <NavLink to="/memory" icon="leaf" label="Memory" path={path} onLeave={onLeave} />
+      <NavLink to="/settings" icon="gear" label="Settings" path={path} onLeave={onLeave} />
+      {canSelect && (
+        <button type="button" className="quiet" onClick={onSelect} aria-label="Select conversations" title="Select conversations">
+          <Icon name="select" />
         </button>
-        <button type="button" className="quiet" aria-label={`New chat in ${name}`} title={`New chat in ${name}`} onClick={onBegin}>
-          <Icon name="plus" />
-        </button>
-      </header>
-      {over > 0 && <p className="hint">Drop it here, and you will be told what becomes visible.</p>}
-      {!folded && (
-        <ul>
-          {shown.map((session) => (
-            <SessionRow
-              key={session.external_id}
-              session={session}
-              current={onChat && session.external_id === mine}
-              elsewhere={others.has(session.external_id)}
-              writing={turns.has(session.external_id)}
-              onOpen={onOpen}
-            />
-          ))}
-          {sessions.length === 0 && <li className="nobody">No conversation yet</li>}
-          {sessions.length > shown.length && (
-            <li><button type="button" className="more-rows" onClick={() => setWhole(true)}>{sessions.length - shown.length} more</button></li>
-          )}
-        </ul>
       )}
-    </section>
+    </footer>
   );
 }
 

@@ -12,7 +12,7 @@ from cloister.domain.identifiers import EntityId, MemoryId, MessageId, PoolId, P
 from cloister.domain.memory import StoredMemory, quoted
 from cloister.domain.observation import StoredObservation
 from cloister.domain.prompts.profile import ProfileFact
-from cloister.domain.prompts.speaker import attributed, listener, with_user
+from cloister.domain.prompts.speaker import attributed, listener
 from cloister.domain.text import checked_limit
 from cloister.domain.timestamps import iso
 
@@ -46,9 +46,10 @@ class Source:
 class RecallTerms:
     """How something was recalled: from which pool in which version, and with which limits, so that it can be recalled again.
     `version` is the pool's when it was read. `question` is the text that was asked, if no message has it, and `question_id` the
-    message that has. `history` limits the tokens of related messages, `budget` those of all; a budget that is a cap is not filled.
-    `until` is the last message of the conversation at that time. `is_filtered`: the request had a filter, which is not stored.
-    `is_stored`: the project stores receipts of contexts and searches."""
+    message that has. `fill_floor` is the floor of all but the best, where a budget was filled. `history` limits the tokens of
+    related messages, `budget` those of all; a budget that is a cap is not filled. `until` is the last message of the
+    conversation at that time. `is_filtered`: the request had a filter, which is not stored. `is_stored`: the project stores
+    receipts of contexts and searches."""
 
     pool: PoolId
     version: int
@@ -56,6 +57,7 @@ class RecallTerms:
     user: str | None
     asked_at: int
     floor: float
+    fill_floor: float | None = None
     question: str | None = None
     question_id: MessageId | None = None
     sources: Sequence[Source] | None = None
@@ -122,6 +124,7 @@ class Context:
     user: str | None = None
     shared: bool = False
     stale: int = 0
+    project_name: str | None = None
     terms: RecallTerms | None = field(default=None, repr=False)
     """How this was recalled; None for a context that was not recalled from a pool."""
     quotations: int = 0
@@ -172,9 +175,10 @@ class Context:
 
     @property
     def entity_lines(self) -> Iterator[str]:
-        """The entities, one line each, with their notes. Notes name their speakers already, except users without a name."""
+        """The entities, one line each, with their notes."""
+        named = self.names_speakers
         for entity in self.derived.entities:
-            notes = with_user(entity.notes, None) if self.names_speakers else entity.notes
+            notes = entity.notes_for(named=named)
             yield f"{entity.name} ({entity.type}){': ' if notes else ''}{notes}"
 
     @property

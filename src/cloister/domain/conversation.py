@@ -35,7 +35,8 @@ class Project:
 
 
 class Session(NamedTuple):
-    """One conversation. Callers know it by its `external_id`, storage by the integer `id` (ISO-1)."""
+    """One conversation. Callers know it by its `external_id`, storage by the integer `id` (ISO-1). `leaf` is the last message of
+    its current branch, if there is one; `is_forked` says that some of its messages are not on that branch."""
 
     id: SessionId
     tenant: TenantId
@@ -52,6 +53,16 @@ class Session(NamedTuple):
     memory_count: int = 0
     memory_job_pending: bool = False
     last_extraction_error: str | None = None
+    pinned: bool = False
+    archived: bool = False
+    system_prompt: str | None = None
+    model: str | None = None
+    leaf: MessageId | None = None
+    is_forked: bool = False
+
+    @property
+    def choices(self) -> "SessionChoices":
+        return SessionChoices(self.pinned, self.archived, self.system_prompt, self.model)
 
     @property
     def stamped_tags(self) -> tuple[str, ...]:
@@ -67,6 +78,19 @@ class Session(NamedTuple):
             visibility=visibility or DEFAULT_VISIBILITY,
             session=self.id,
         )
+
+
+class SessionChoices(NamedTuple):
+    """What a person chose for one conversation. A pinned or archived one is recalled like all others. `system_prompt` and `model`
+    replace those of the project; None leaves these."""
+
+    pinned: bool = False
+    archived: bool = False
+    system_prompt: str | None = None
+    model: str | None = None
+
+
+NO_CHOICES = SessionChoices()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,7 +125,8 @@ class Message(NamedTuple):
     """A stored message; a tuple for speed, because dozens are made for every context.
 
     `episode` is the id of the message that opened the episode; an opening message has its own id. `recalled_pool` is the pool whose
-    text the message quotes, or which its model was given (ISO-12); None if there was no recalled text.
+    text the message quotes, or which its model was given (ISO-12); None if there was no recalled text. `parent` is the message that
+    this one follows, where the reader asked for it; `is_current` says that it is on the current branch of its session.
     """
 
     id: MessageId
@@ -117,6 +142,8 @@ class Message(NamedTuple):
     created_at: int
     recalled_pool: PoolId | None = None
     categories: tuple[str, ...] = ()
+    parent: MessageId | None = None
+    is_current: bool = True
 
     @property
     def trigger(self) -> MessageId | None:

@@ -41,7 +41,8 @@ _INVERSES: Mapping[str, str] = {
 class Entity:
     """A named person or thing. `notes` are merged from all mentions, oldest first; `sources` are the messages that mention it. In a
     private project `user` is the user whose part it is in; None in a shared project, and for sessions without a user. `aliases` are
-    the other names that it is known by."""
+    the other names that it is known by. `attributed_notes` are the notes with "an unnamed user" for "the user" if the project is
+    shared and no session with a user mentions the entity; otherwise None, because the notes name their speakers, or have one."""
 
     id: EntityId
     project: ProjectId
@@ -52,6 +53,11 @@ class Entity:
     sources: tuple[MessageId, ...]
     created_at: int
     aliases: tuple[str, ...] = ()
+    attributed_notes: str | None = None
+
+    def notes_for(self, *, named: bool) -> str:
+        """The notes for a reader; with `named` for one who may be another user than the speakers (MEM-11)."""
+        return self.notes if self.attributed_notes is None or not named else self.attributed_notes
 
     @property
     def tags(self) -> tuple[str, ...]:

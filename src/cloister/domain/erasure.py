@@ -1,14 +1,31 @@
-"""What forgetting removes: the counts of erasing a user or a tenant, and the rows of any removal, for its certificate."""
+"""What forgetting removes: the counts of erasing a user or a tenant, and the rows of any removal, for its certificate; and who
+recalls something, for dry runs."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ObservationId, ProjectId, SessionId
+from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ObservationId, ProjectId, ReceiptId, SessionId
 from cloister.domain.scope import Scope
 
 MOST_NAMED = 1_000
 """So many ids of each kind are named in an answer; of the others, their number."""
+MOST_TEXTS = 3
+"""So many texts are searched for after a removal."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Readers:
+    """How many sessions, of how many users, recall something, or would. `user_ids` are the first of these users, for an admin; None
+    for any other caller."""
+
+    sessions: int
+    users: int
+    user_ids: tuple[str, ...] | None = None
+
+
+NO_READERS = Readers(sessions=0, users=0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +47,14 @@ class RemovedText:
     scope: Scope
 
 
+class RemovedFile(NamedTuple):
+    """A file that was removed from a session that stays: its path, and when it was last changed."""
+
+    session: SessionId
+    path: str
+    updated_at: int
+
+
 @dataclass(kw_only=True, slots=True)
 class Removal:
     """What one call removed: by kind and id for the caller, and by number for the checks that are made afterwards (PRF-4). What
@@ -45,6 +70,8 @@ class Removal:
     hidden_entities: list[EntityId] = field(default_factory=list[EntityId])
     items: list[int] = field(default_factory=list[int])
     responses: list[int] = field(default_factory=list[int])
+    receipts: list[ReceiptId] = field(default_factory=list[ReceiptId])
+    files: list[RemovedFile] = field(default_factory=list[RemovedFile])
     texts: list[RemovedText] = field(default_factory=list[RemovedText])
     projects: list[ProjectId] = field(default_factory=list[ProjectId])
     user: str | None = None
@@ -59,6 +86,19 @@ class Removal:
         left = (len(ids) if total is None else total) - len(taken)
         if left:
             self.more[kind] += left
+
+    def add(self, other: "Removal") -> None:
+        """Add what another transaction of the same call removed from sessions that stay."""
+        for kind, ids in other.named.items():
+            self.name(kind, ids)
+        self.more += other.more
+        self.messages += other.messages
+        self.memories += other.memories
+        self.observations += other.observations
+        self.entities += other.entities
+        self.receipts += other.receipts
+        self.files += other.files
+        self.texts += other.texts[: MOST_TEXTS - len(self.texts)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -238,9 +238,10 @@ class StorageFull(StorageError):
 
 
 class StorageBusy(StorageError):
-    """Another process had the write lock for too long; try again."""
+    """Another process had the write lock, or all connections, for too long; try again."""
 
     code = "storage_busy"
+    retry_after = 1
 
 
 class StorageReadOnly(StorageError):
@@ -274,3 +275,4 @@ class StorageUnavailable(StorageError):
     """The database cannot be opened or reached."""
 
     code = "storage_unavailable"
+    retry_after = 1

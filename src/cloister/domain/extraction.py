@@ -6,7 +6,7 @@ than they are (design 3.6).
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from cloister.domain.identifiers import MemoryId, MessageId, PoolId
 
@@ -93,6 +93,23 @@ class KnownMemory:
     content: str
     subject: str | None
     valid_from: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ManualMemory:
+    """A memory that a person or a program wrote, and the time from which on it is true. `is_own` says that "I" in it is the user of
+    the session, and not an assistant."""
+
+    content: str
+    said_at: int
+    is_own: bool = True
+
+
+class FactOfMemory(NamedTuple):
+    """Of what fact with one value at a time a memory states the value, and the known memories that it makes untrue."""
+
+    subject: str | None = None
+    replaces: tuple[MemoryId, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -28,6 +28,7 @@ LOCAL_TENANT = TenantId(1)
 NO_PROJECT: Final = "none"
 """Stands for no project, that is the shared pool, where a project's id is expected."""
 
+MESSAGE_PREFIX = "msg_"
 SEQUENCE_BITS = 21
 MAX_SEQUENCE = (1 << SEQUENCE_BITS) - 1
 _SESSION_BITS = 42
@@ -126,7 +127,7 @@ def format_project_id(project: ProjectId) -> str:
 
 
 def format_message_id(message: MessageId) -> str:
-    return f"msg_{message:016x}"
+    return f"{MESSAGE_PREFIX}{message:016x}"
 
 
 def format_episode_id(opening: MessageId) -> str:
@@ -180,11 +181,6 @@ def is_tenant_id(given: str) -> bool:
     return _has_form("ten_", given)
 
 
-def is_project_id(given: str) -> bool:
-    """Whether a text has the form of a project's id; a project's name cannot have it."""
-    return _has_form("proj_", given)
-
-
 def _has_form(prefix: str, given: str) -> bool:
     digits = given.removeprefix(prefix)
     return given.startswith(prefix) and len(digits) == 16 and set(digits) <= set("0123456789abcdef")
@@ -212,7 +208,7 @@ def checked_project_form(given: str) -> str:
 
 def parse_message_id(given: str) -> MessageId:
     refuse_other_types(given, "message_id")
-    return MessageId(_known("msg_", "message", given))
+    return MessageId(_known(MESSAGE_PREFIX, "message", given))
 
 
 def refuse_other_types(given: object, field: str) -> None:

@@ -7,7 +7,7 @@ from cloister.domain.context import DEFAULT_HISTORY_TOKENS, HIGHEST_BUDGET, Sour
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.extraction import Guidance
 from cloister.domain.prompts.prompt import placeholders
-from cloister.domain.recall.relevance import DEFAULT_MIN_RELEVANCE, checked_min_relevance
+from cloister.domain.recall.relevance import DEFAULT_MIN_RELEVANCE, FILLING_FLOORS, Floors, checked_min_relevance
 from cloister.domain.text import checked_categories, checked_limit, checked_name, checked_text
 
 ObservationScope = Literal["session", "user"]
@@ -66,8 +66,15 @@ def observation_scope(settings: Mapping[str, object]) -> ObservationScope:
 
 def min_relevance(settings: Mapping[str, object]) -> float:
     """The relevance below which nothing is recalled (CTX-6)."""
+    return floors(settings).best
+
+
+def floors(settings: Mapping[str, object], *, fills_budget: bool = False) -> Floors:
+    """The floors of relevance of a project. Unless it sets one, they are lower while a budget is to be filled (CTX-8)."""
     given = settings.get("min_relevance")
-    return DEFAULT_MIN_RELEVANCE if given is None else checked_min_relevance(given)
+    if given is not None:
+        return Floors(checked_min_relevance(given))
+    return FILLING_FLOORS if fills_budget else Floors(DEFAULT_MIN_RELEVANCE)
 
 
 def history_tokens(settings: Mapping[str, object]) -> int:
@@ -97,7 +104,11 @@ def checked_retention_days(given: object, field: str) -> int | None:
 
 def warnings_of(settings: Mapping[str, object]) -> tuple[str, ...]:
     """What is probably not meant in the settings of a project."""
-    template = system_prompt(settings)
+    return prompt_warnings(system_prompt(settings))
+
+
+def prompt_warnings(template: str | None) -> tuple[str, ...]:
+    """What is probably not meant in the system prompt of a project or a session."""
     if template is None or placeholders(template):
         return ()
     return (
@@ -186,7 +197,7 @@ def _check_history_tokens(given: object, field: str) -> None:
     checked_limit(cast(int, given), field, HIGHEST_BUDGET)
 
 
-def _check_system_prompt(given: object, field: str) -> None:
+def check_system_prompt(given: object, field: str) -> None:
     """An empty text is refused, because it could be taken for the default prompt."""
     checked_text(cast(str, given), field, MAX_SYSTEM_PROMPT)
 
@@ -208,7 +219,7 @@ _CHECKS: Mapping[str, Callable[[object, str], object]] = {
     "observation_scope": _check_observation_scope,
     "context_sources": parse_sources,
     "pending_message_count": _check_pending_message_count,
-    "system_prompt": _check_system_prompt,
+    "system_prompt": check_system_prompt,
     "min_relevance": checked_min_relevance,
     "history_tokens": _check_history_tokens,
     "retention_days": checked_retention_days,

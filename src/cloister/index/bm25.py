@@ -11,6 +11,8 @@ from cloister.index import terms
 _K1 = 1.5
 _B = 0.75
 _STOP_WORD_WEIGHT = 0.5
+# The length term of a text of three times the average length.
+_MOST_DAMPED = _K1 * (1 - _B + 3 * _B)
 HIGHEST = _K1 + 1
 """The limit of a term's BM25 for an idf of one."""
 
@@ -24,6 +26,20 @@ def dampers(lengths: npt.NDArray[np.float32], average: float) -> npt.NDArray[np.
     if not average:
         return np.full(len(lengths), _K1, np.float32)
     return np.float32(_K1 * (1 - _B)) + np.float32(_K1 * _B / average) * lengths
+
+
+def unlengthened(damped: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """By how much the BM25 of a word that a text has once has to be multiplied, so that length counts only up to a limit: a
+    long text that has the word is about it too, in one of its passages."""
+    return ((1 + damped) / (1 + np.minimum(damped, np.float32(_MOST_DAMPED)))).astype(np.float32, copy=False)
+
+
+def rescaled(damped: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """The share of its limit that the BM25 of a word has which a text has once, where these length terms were made with another
+    average length than that of the texts; length counts up to the limit of `unlengthened`."""
+    lengths = np.maximum(damped - _K1 * (1 - _B), 0.01)
+    own = _K1 * (1 - _B) + _K1 * _B * lengths / lengths.mean()
+    return (1 / (1 + np.minimum(own, _MOST_DAMPED))).astype(np.float32)
 
 
 def saturated(

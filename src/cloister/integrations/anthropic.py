@@ -6,6 +6,7 @@ from typing import Any
 
 from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
 from cloister.domain.files.commands import FileAnswer
+from cloister.integrations.threaded_library import threaded_library
 from cloister.interfaces.python.arguments import NOT_GIVEN
 from cloister.interfaces.python.library import Cloister
 
@@ -54,13 +55,8 @@ class CloisterMemoryTool(BetaAbstractMemoryTool):
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
         super().__init__(cache_control=cache_control)
-        if not isinstance(cloister, Cloister):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(
-                f"cloister must be a Cloister, not {type(cloister).__name__}: open one with Cloister(…). Asynchronous calls "
-                "run it on a thread."
-            )
         self.session_id = session_id
-        self._cloister = cloister
+        self._cloister = threaded_library(cloister)
         self._project_id = project_id
         self._user_id = user_id
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from cloister.integrations.threaded_library import threaded_library
 from cloister.interfaces.python.library import Cloister
 
 MOST_AT_ONCE = 900
@@ -19,7 +20,7 @@ class EntryPart:
     """Runs batches of operations on threads, so that an event loop is not blocked."""
 
     def __init__(self, cloister: Cloister, *, project_id: str | None, user_id: str | None) -> None:
-        self._cloister = cloister
+        self._cloister = threaded_library(cloister)
         self._scope: dict[str, Any] = {"project_id": project_id, "user_id": user_id}
 
     async def run(self, *operations: Operation) -> list[Any]:
@@ -34,16 +35,15 @@ class EntryPart:
         return found
 
     async def list_all(self, namespace: Namespace) -> list[Found]:
-        """All entries of a namespace, last changed first."""
-        found: dict[str, Found] = {}
-        offset = 0
+        """All entries of a namespace, in order of their keys. One that is changed meanwhile is listed too, old or new."""
+        found: list[Found] = []
+        page: Operation = {"op": "list", "namespace": namespace, "limit": _PAGE}
         while True:
-            search: Operation = {"op": "search", "namespace_prefix": namespace, "limit": _PAGE, "offset": offset}
-            (page,) = await self.run(search)
-            found.update((each["key"], each) for each in page)
-            if len(page) < _PAGE:
-                return list(found.values())
-            offset += _PAGE
+            (entries,) = await self.run(page)
+            found += entries
+            if len(entries) < _PAGE:
+                return found
+            page["after"] = entries[-1]["key"]
 
     async def run_in_batches(self, operations: Sequence[Operation], *conditions: Operation) -> None:
         """Run more operations than one batch may have, each batch under these conditions."""

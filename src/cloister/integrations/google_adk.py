@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 from urllib.parse import quote
 
 from cloister.domain.errors import Forbidden, InvalidRequest, NotFound
+from cloister.domain.prompts.speaker import speaker_of, user_named
 from cloister.domain.text import MAX_CONTENT, checked_name
+from cloister.integrations.threaded_library import threaded_library
 from cloister.interfaces.python.arguments import LARGEST_PAGE, NOT_GIVEN
 from cloister.interfaces.python.library import Cloister
-from cloister.interfaces.python.shapes import Hit
+from cloister.interfaces.python.recall.shapes import Hit
 
 try:
     from google.adk.events.event import Event
@@ -44,7 +46,7 @@ class CloisterMemoryService(BaseMemoryService):
         project_id: str | None = NOT_GIVEN,
         limit: int = 10,
     ) -> None:
-        self._cloister = cloister
+        self._cloister = threaded_library(cloister)
         self._app_name = checked_name(app_name, "app_name")
         self._user_id = checked_name(user_id, "user_id")
         self._project_id = project_id
@@ -73,7 +75,8 @@ class CloisterMemoryService(BaseMemoryService):
         await asyncio.to_thread(self._record, self._external_id(session_id), events)
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        """What this user said, and what is known of it, in sessions of this project; the best first."""
+        """What this user said, and what is known of it, in sessions of this project; the best first. In a shared project also what
+        others said: then every entry names its speaker, also inside a memory."""
         self._check(app_name, user_id)
         if not query.strip():
             return SearchMemoryResponse()
@@ -85,10 +88,13 @@ class CloisterMemoryService(BaseMemoryService):
             kinds=("episodes", "memories"),
             limit=self._limit,
         )
-        return SearchMemoryResponse(memories=[_memory(hit) for hit in hits])
+        # Only a shared project has words of others. There "the user" would be taken for the one who asks (MEM-11).
+        named = any(hit.user_id != self._user_id for hit in hits)
+        return SearchMemoryResponse(memories=[_memory(hit, named=named) for hit in hits])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
-        """Forget one memory of this user. What was said is forgotten with its session: `Cloister.delete_session`."""
+        """Forget one memory of this user, which a search in this project can find. What was said is forgotten with its session:
+        `Cloister.delete_session`."""
         self._check(app_name, user_id)
         if not memory_id or not memory_id.startswith(_MEMORY):
             raise InvalidRequest("memory_id", "must be the id of a memory, as a search returns it.")
@@ -130,7 +136,19 @@ class CloisterMemoryService(BaseMemoryService):
                 return
 
     def _forget(self, memory_id: str) -> None:
-        if self._cloister.get_memory(memory_id).user_id != self._user_id:
+        """The key may reach other projects than this service: only a search in its own project can find the memory."""
+        memory = self._cloister.get_memory(memory_id)
+        found = self._cloister.search(
+            memory.content,
+            project_id=self._project_id,
+            user_id=self._user_id,
+            kinds=("memories",),
+            limit=LARGEST_PAGE,
+            min_relevance=0,
+            as_of=None if memory.status == "active" else memory.valid_from,
+            filter={"session_id": memory.session_id, "user_id": self._user_id},
+        )
+        if memory_id not in {hit.id for hit in found}:
             raise NotFound("memory", memory_id)
         self._cloister.forget_memory(memory_id)
 
@@ -140,11 +158,18 @@ def _text(content: types.Content | None) -> str:
     return "\n".join(part.text for part in parts if part.text and not part.thought).strip()
 
 
-def _memory(hit: Hit) -> MemoryEntry:
-    role = "model" if hit.role == "assistant" else "user"
+def _memory(hit: Hit, *, named: bool) -> MemoryEntry:
+    """The content of a memory already names its user in a shared project; the author of a message is named here."""
+    if hit.kind == "memory":
+        author = user_named(hit.user_id) if named else "user"
+    else:
+        role = hit.role or "user"
+        author = speaker_of(role, hit.author, hit.user_id, named=True) if named else hit.author or role
     return MemoryEntry(
         id=hit.id if hit.kind == "memory" else None,
-        content=types.Content(role=role, parts=[types.Part(text=hit.content)]),
-        author=hit.author or hit.role,
+        content=types.Content(
+            role="model" if hit.role == "assistant" else "user", parts=[types.Part(text=hit.content)]
+        ),
+        author=author,
         timestamp=hit.created_at,
     )

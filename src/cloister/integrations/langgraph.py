@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from cloister.domain.entries.paths import MOST_TEXTS
 from cloister.domain.errors import InvalidRequest, TooLarge
+from cloister.integrations.threaded_library import threaded_library
 from cloister.interfaces.python.arguments import NOT_GIVEN
 from cloister.interfaces.python.library import Cloister
 
@@ -63,14 +64,9 @@ class CloisterStore(BaseStore):
         index: IndexConfig | None = None,
         ttl: TTLConfig | None = None,
     ) -> None:
-        if not isinstance(cloister, Cloister):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(
-                f"cloister must be a Cloister, not {type(cloister).__name__}: open one with Cloister(…). Asynchronous calls "
-                "run it on a thread."
-            )
         self.ttl_config = ttl
         self.index_config = index
-        self._cloister = cloister
+        self._cloister = threaded_library(cloister)
         self._scope: _Fields = {"project_id": project_id, "user_id": user_id}
         self._sweeper = _Sweeper(self)
         embed = (index or {}).get("embed")

@@ -2,6 +2,7 @@
 sessions of the same pool, and nowhere else."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, cast
 
@@ -111,6 +112,10 @@ class CloisterSession:
     ) -> None:
         """Append items; up to 1,000 at once are stored all or none."""
         name = await self._checked(wrapper)
+        if not items:
+            # A library that is closed, or a key that was revoked, is an error as for other lists.
+            with suppress(NotFound):
+                await self._cloister.session(name)
         for start in range(0, len(items), _LARGEST_ADDITION):
             part = cast(list[dict[str, Any]], items[start : start + _LARGEST_ADDITION])
             try:

@@ -9,7 +9,6 @@ from cloister.integrations.entry_part import (
     MOST_AT_ONCE,
     EntryPart,
     Found,
-    Operation,
     delete,
     deletions,
     expect,
@@ -34,6 +33,7 @@ except ModuleNotFoundError as missing:
 
 _RECORDS, _ENTRIES, _FORKS = ("pydantic_ai", "records"), ("pydantic_ai", "entries"), ("pydantic_ai", "forks")
 _COUNT = "count"
+_TRIES = 20
 _record_json = TypeAdapter(ConversationRecord)
 _entry_json = TypeAdapter(ConversationEntry)
 
@@ -51,10 +51,10 @@ class CloisterConversationStore(ConversationStore):
 
     async def read_record(self, conversation_id: str) -> ConversationRecord | None:
         (found,) = await self._part.run(get(_RECORDS, conversation_id))
-        return None if found is None else _record(found)
+        return _record(found)
 
     async def read_records(self, *, scope: str | None = None, limit: int | None = None) -> Sequence[ConversationRecord]:
-        records = [_record(found) for found in await self._part.list_all(_RECORDS)]
+        records = filter(None, map(_record, await self._part.list_all(_RECORDS)))
         wanted = [record for record in records if scope is None or record.scope == scope]
         return sorted(wanted, key=lambda record: record.updated_at, reverse=True)[:limit]
 
@@ -65,45 +65,44 @@ class CloisterConversationStore(ConversationStore):
         new_entries: Sequence[ConversationEntry] = (),
         expected_revision: str | None,
     ) -> None:
-        conversation = record.conversation_id
-        shared = [] if record.head_id in (None, *(entry.id for entry in new_entries)) else [str(record.head_id)]
-        reads = [get(_RECORDS, conversation), get(_FORKS, _COUNT), *(get(_ENTRIES, key) for key in shared)]
-        stored, forks, *head = await self._part.run(*reads)
-        if (None if stored is None else _record(stored).revision) != expected_revision or None in head:
-            raise ConversationConflict(conversation)
+        conversation, new = record.conversation_id, {entry.id for entry in new_entries}
         puts = [put(_ENTRIES, entry.id, {"json": _entry_json.dump_json(entry).decode()}) for entry in new_entries]
-        # Entries that no record points to yet are not part of a conversation.
-        await self._part.run_in_batches(puts[:-MOST_AT_ONCE])
-        changes = [
-            *puts[-MOST_AT_ONCE:],
-            put(_RECORDS, conversation, {"json": _record_json.dump_json(record).decode()}),
-        ]
-        conditions = [expect(_RECORDS, conversation, stored), *(expect(_ENTRIES, each["key"], each) for each in head)]
-        if stored is None and head:
-            # A fork: a deletion that has begun must not take the entries that it shares.
-            conditions.append(expect(_FORKS, _COUNT, forks))
-            changes.append(put(_FORKS, _COUNT, _next(forks)))
-        await self._write(conversation, *conditions, *changes)
+        for _ in range(_TRIES):
+            stored, forks = await self._read_for_change(conversation, expected_revision)
+            # What this conversation did not end with before may be of one that is just being deleted.
+            ends = {*_ends(record), *(entry.parent_id for entry in new_entries)} - new - {None, *_ends(_record(stored))}
+            shared = await self._part.get_all(_ENTRIES, sorted(filter(None, ends)))
+            kept = [expect(_ENTRIES, each["key"], each) for each in shared if each is not None]
+            if len(kept) < len(shared):
+                break
+            # Entries that no record points to yet are not part of a conversation.
+            await self._part.run_in_batches(puts[:-MOST_AT_ONCE])
+            del puts[:-MOST_AT_ONCE]
+            counted = [expect(_FORKS, _COUNT, forks), put(_FORKS, _COUNT, _next(forks))] if kept else []
+            saved = put(_RECORDS, conversation, {"json": _record_json.dump_json(record).decode()})
+            with suppress(Conflict):  # of the record, which is refused when it is read again, or of the counter
+                await self._part.run(expect(_RECORDS, conversation, stored), *kept, *counted, *puts, saved)
+                return
+        raise ConversationConflict(conversation)
 
     async def delete_record(self, conversation_id: str, *, expected_revision: str) -> None:
-        stored, forks = await self._part.run(get(_RECORDS, conversation_id), get(_FORKS, _COUNT))
-        if stored is None or _record(stored).revision != expected_revision:
-            raise ConversationConflict(conversation_id)
-        shared: set[str] = set()
-        own: set[str] = set()
+        stored, forks = await self._read_for_change(conversation_id, expected_revision)
         try:
-            for found in await self._part.list_all(_RECORDS):
-                if found["key"] != conversation_id:
-                    await self._collect(_record(found), shared)
-            await self._collect(_record(stored), own, shared)
-        except KeyError as gone:  # another conversation was deleted meanwhile
-            raise ConversationConflict(conversation_id) from gone
-        entries = deletions(_ENTRIES, sorted(own))
-        conditions = [expect(_RECORDS, conversation_id, stored), expect(_FORKS, _COUNT, forks)]
-        changes = [delete(_RECORDS, conversation_id), put(_FORKS, _COUNT, _next(forks))]
-        await self._write(conversation_id, *conditions, *changes, *entries[:MOST_AT_ONCE])
-        with suppress(Conflict):  # a fork may share the rest
-            await self._part.run_in_batches(entries[MOST_AT_ONCE:], expect(_FORKS, _COUNT, {"value": _next(forks)}))
+            shared = await self._shared(but=conversation_id)
+            own = await self._reached(_record(stored), but=shared)
+            counted = [expect(_FORKS, _COUNT, forks), put(_FORKS, _COUNT, _next(forks))]
+            gone = [delete(_RECORDS, conversation_id), *deletions(_ENTRIES, own[:MOST_AT_ONCE])]
+            await self._part.run(expect(_RECORDS, conversation_id, stored), *counted, *gone)
+        except (Conflict, KeyError) as changed:  # KeyError: another conversation was deleted meanwhile
+            raise ConversationConflict(conversation_id) from changed
+        rest = own[MOST_AT_ONCE:]
+        for _ in range(_TRIES if rest else 0):
+            (forks,) = await self._part.run(get(_FORKS, _COUNT))
+            with suppress(Conflict, KeyError):  # a fork may share some of the rest
+                shared = await self._shared(but=conversation_id)
+                rest = [entry_id for entry_id in rest if entry_id not in shared]
+                await self._part.run_in_batches(deletions(_ENTRIES, rest), expect(_FORKS, _COUNT, forks))
+                return
 
     async def read_entry(self, entry_id: str) -> ConversationEntry:
         (found,) = await self._part.run(get(_ENTRIES, entry_id))
@@ -111,23 +110,45 @@ class CloisterConversationStore(ConversationStore):
             raise KeyError(entry_id)
         return _entry_json.validate_json(found["value"]["json"])
 
-    async def _collect(self, record: ConversationRecord, found: set[str], shared: Set[str] = frozenset()) -> None:
-        """Add the ids of all entries of the record's history and of the branches that it left, but those that are shared."""
-        for entry_id in (record.head_id, *record.branches):
-            while entry_id is not None and entry_id not in found and entry_id not in shared:
+    async def _read_for_change(self, conversation_id: str, expected: str | None) -> tuple[Found | None, Found | None]:
+        """The record as it is stored, if it has the expected revision, and the counter of forks."""
+        stored, forks = await self._part.run(get(_RECORDS, conversation_id), get(_FORKS, _COUNT))
+        record = _record(stored)
+        if (None if record is None else record.revision) != expected:
+            raise ConversationConflict(conversation_id)
+        return stored, forks
+
+    async def _shared(self, *, but: str) -> Set[str]:
+        """The ids of all entries that the other conversations reach. One that is saved meanwhile adds only entries after those, or
+        raises the counter of forks."""
+        found: set[str] = set()
+        for each in await self._part.list_all(_RECORDS):
+            if each["key"] != but:
+                found.update(await self._reached(_record(each), but=found))
+        return found
+
+    async def _reached(self, record: ConversationRecord | None, *, but: Set[str]) -> list[str]:
+        """The ids of the entries of the record's history and of the branches that it left, but those. Each is before the entries
+        that it follows: if a deletion is interrupted, an entry that is left has its whole history."""
+        found, lines = set(but), list[list[str]]()
+        for entry_id in _ends(record):
+            lines.append([])
+            while entry_id is not None and entry_id not in found:
                 found.add(entry_id)
+                lines[-1].append(entry_id)
                 entry_id = (await self.read_entry(entry_id)).parent_id
-
-    async def _write(self, conversation_id: str, *operations: Operation) -> None:
-        try:
-            await self._part.run(*operations)
-        except Conflict as changed:
-            raise ConversationConflict(conversation_id) from changed
+        return [entry_id for line in reversed(lines) for entry_id in line]
 
 
-def _record(found: Found) -> ConversationRecord:
-    return _record_json.validate_json(found["value"]["json"])
+def _record(found: Found | None) -> ConversationRecord | None:
+    return None if found is None else _record_json.validate_json(found["value"]["json"])
+
+
+def _ends(record: ConversationRecord | None) -> list[str | None]:
+    """The last entries of a conversation's history and of the branches that it left."""
+    return [] if record is None else [record.head_id, *record.branches]
 
 
 def _next(forks: Found | None) -> dict[str, int]:
+    """The counter after a change of what conversations share: a fork, a deletion, a branch back to an older entry."""
     return {"n": 1 if forks is None else forks["value"]["n"] + 1}

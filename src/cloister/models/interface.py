@@ -10,8 +10,10 @@ from cloister.domain.extraction import (
     NO_GUIDANCE,
     ExtractedEntity,
     ExtractedMemory,
+    FactOfMemory,
     Guidance,
     KnownMemory,
+    ManualMemory,
     Statement,
 )
 from cloister.domain.identifiers import MessageId
@@ -107,6 +109,16 @@ class Extractor(Protocol):
         ...
 
 
+class FactReader(Protocol):
+    """Reads memories that a person wrote, by rules: a request is waiting."""
+
+    def read(
+        self, manual: Sequence[ManualMemory], known: Sequence[KnownMemory], user: str | None, authors: Sequence[str]
+    ) -> list[FactOfMemory]:
+        """For each the fact that it states a value of, and which of the known ones it makes untrue (MEM-12)."""
+        ...
+
+
 class ChatModel(Protocol):
     """Generates the replies in conversations. Used on one event loop."""
 
@@ -117,6 +129,10 @@ class ChatModel(Protocol):
 
     async def names(self) -> list[str]:
         """The models that a request may name, as far as they are known; the default model is always one of them."""
+        ...
+
+    def separate(self) -> "ChatModel":
+        """The same model with connections of its own, for another event loop; close it too."""
         ...
 
     async def count_tokens(self, request: ChatRequest) -> int | None:

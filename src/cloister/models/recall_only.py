@@ -8,12 +8,11 @@ from collections.abc import AsyncGenerator, Iterator
 
 from cloister.domain.context import Context, past_note
 from cloister.domain.memory import normalised
-from cloister.domain.prompts.recalled_text import NOTHING_RECALLED, RECALL_ONLY
+from cloister.domain.prompts.recalled_text import RECALL_ONLY, nothing_recalled
 from cloister.domain.prompts.speaker import attributed, speaker
 from cloister.domain.reply import ChatRequest, End, Piece, TextDelta, Usage
 from cloister.domain.timestamps import iso
 
-_MOST_QUOTED = 8
 _LONGEST_QUOTATION = 280
 
 
@@ -27,16 +26,22 @@ class RecallOnly:
     async def names(self) -> list[str]:
         return [self.name]
 
+    def separate(self) -> "RecallOnly":
+        return self
+
     async def count_tokens(self, request: ChatRequest) -> int | None:
         """There is no model whose tokens could be counted."""
         return None
 
     async def stream(self, request: ChatRequest) -> AsyncGenerator[Piece]:
         context = request.context
-        block = "" if context is None else context.quoted([*_remembered(context)][:_MOST_QUOTED])
-        yield TextDelta(f"{RECALL_ONLY}\n\n")
-        for line in (block or NOTHING_RECALLED).splitlines(keepends=True):
-            yield TextDelta(line)
+        block = "" if context is None else context.quoted(_remembered(context))
+        if block:
+            yield TextDelta(f"{RECALL_ONLY}\n\n")
+            for line in block.splitlines(keepends=True):
+                yield TextDelta(line)
+        else:
+            yield TextDelta(nothing_recalled(None if context is None else context.project_name))
         yield End(usage=Usage(prompt_tokens=0, completion_tokens=0))
 
     async def close(self) -> None:
@@ -44,11 +49,12 @@ class RecallOnly:
 
 
 def _remembered(context: Context) -> Iterator[str]:
-    """The lines to quote: messages, best first, then memories and entities."""
+    """The lines to quote: messages, then memories and entities; which ones, the service that recalled them has chosen."""
     named = context.names_speakers
     for item in context.relevant_history:
         said_by = speaker(item.message, item.user, named=named)
-        yield f"{_day(item.message.created_at)}, {said_by} in {item.session}: {_short(item.message.content)}"
+        where = "here" if item.session == context.session else f"in {item.session}"
+        yield f"{_day(item.message.created_at)}, {said_by} {where}: {_short(item.message.content)}"
     for stored in context.derived.memories:
         words = attributed(_short(stored.memory.content), stored.user, named=named)
         yield f"{_day(stored.memory.created_at)}, a memory of {stored.session}: {words}{past_note(stored)}"

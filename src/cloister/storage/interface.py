@@ -76,7 +76,8 @@ class Maintenance(Protocol):
         ...
 
     def scrub(self) -> None:
-        """Remove deleted content from the engine's own files, as far as it can be; called after something was forgotten."""
+        """Remove deleted content from the engine's own files, as far as this process can: of PostgreSQL's it has none, and
+        `remains` says so. Called by everything that forgets, which does not know its engine."""
         ...
 
     def remains(self) -> str | None:

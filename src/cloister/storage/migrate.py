@@ -2,7 +2,9 @@
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 
 from cloister.domain.errors import StorageTooNew
@@ -31,7 +33,8 @@ class Migration:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-def migrations(*, postgres: bool) -> list[Migration]:
+@cache
+def migrations(*, postgres: bool) -> tuple[Migration, ...]:
     """All migrations, oldest first. PostgreSQL's add the text of the `.postgres.sql` file: roles and row-level security."""
     folder = files("cloister.storage").joinpath("sql", "migrations")
     texts = {entry.name: entry.read_text("utf-8") for entry in folder.iterdir()}
@@ -41,10 +44,10 @@ def migrations(*, postgres: bool) -> list[Migration]:
         text = texts[file_name] + texts.get(f"{stem}.postgres.sql", "") if postgres else _for_sqlite(texts[file_name])
         number, _, name = stem.partition("_")
         steps.append(Migration(version=int(number), name=name, text=text))
-    return steps
+    return tuple(steps)
 
 
-def pending(applied: dict[int, str], known: list[Migration]) -> list[Migration]:
+def pending(applied: dict[int, str], known: Sequence[Migration]) -> list[Migration]:
     """The migrations still to run. A database with an unknown or different one belongs to another version of Cloister."""
     newest = known[-1].version
     beyond = max(applied, default=0)

@@ -16,16 +16,20 @@ OnEvents = Callable[[TenantId, Sequence[Event]], None]
 _POLL_SECONDS = 0.5
 
 
-class Notifier(Protocol):
-    """Publishes this process's events to other processes, and receives theirs."""
-
-    @property
-    def publishes(self) -> bool:
-        """Whether events reach other processes; otherwise they have to look for changes in the tables."""
-        ...
+class Publisher(Protocol):
+    """Publishes this process's events to other processes."""
 
     def publish(self, tenant: TenantId, events: Sequence[Event]) -> None:
         """Queue events for sending, and return at once."""
+        ...
+
+
+class Notifier(Protocol):
+    """Receives the events of other processes, or notices that they wrote."""
+
+    @property
+    def publisher(self) -> Publisher | None:
+        """What sends events to other processes; None where these have to look for changes in the tables."""
         ...
 
     def subscribe(self, on_events: OnEvents, on_missed: Callable[[], None]) -> None:
@@ -41,15 +45,12 @@ class PollingNotifier:
     """Notices that another process wrote to the SQLite file, by polling `PRAGMA data_version`, which our own writes do not
     change."""
 
-    publishes = False
+    publisher = None
 
     def __init__(self, data_version: Callable[[], int]) -> None:
         self._data_version = data_version
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
-
-    def publish(self, tenant: TenantId, events: Sequence[Event]) -> None:
-        """Do nothing: other processes notice the change of the file."""
 
     def subscribe(self, on_events: OnEvents, on_missed: Callable[[], None]) -> None:
         del on_events

@@ -3,6 +3,7 @@ query by name where PostgreSQL needs another text."""
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.resources import files
 
 _SECTION = re.compile(r"^-- (name|columns): (\w+)$", re.MULTILINE)
@@ -14,6 +15,7 @@ _ID_LIST = re.compile(r"\bIN \((SELECT value FROM json_each\(CAST\(:\w+ AS TEXT\
 MAINTENANCE_FILE = "maintenance.sql"
 
 
+@cache
 def load_queries(*, postgres: bool) -> Mapping[str, str]:
     """Every query by its name, in the engine's dialect and parameter style."""
     texts = dialect_queries(postgres=postgres)
@@ -46,11 +48,16 @@ def _by_name(queries: Sequence[tuple[str, str]]) -> dict[str, str]:
 
 def split_queries(queries: Mapping[str, str]) -> tuple[Mapping[str, str], Mapping[str, str]]:
     """The queries that a tenant's transaction may run, and those that only maintenance may run."""
-    names = {name for kind, name, _ in _sections(query_files(".sql")[MAINTENANCE_FILE]) if kind == "name"}
+    names = _maintenance_names()
     return (
         {name: text for name, text in queries.items() if name not in names},
         {name: text for name, text in queries.items() if name in names},
     )
+
+
+@cache
+def _maintenance_names() -> frozenset[str]:
+    return frozenset(name for kind, name, _ in _sections(query_files(".sql")[MAINTENANCE_FILE]) if kind == "name")
 
 
 def read_queries(ending: str) -> list[tuple[str, str]]:
@@ -72,6 +79,7 @@ def query_files(ending: str) -> dict[str, str]:
     return {name: text for name, text in found.items() if name.partition(".")[2] == ending[1:]}
 
 
+@cache
 def positional(text: str) -> tuple[str, tuple[str, ...]]:
     """A query with numbered parameters, which SQLite binds faster than named ones, and their names in the order of the numbers."""
     names = tuple(dict.fromkeys(_PARAMETER.findall(text)))

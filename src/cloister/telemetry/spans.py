@@ -197,7 +197,7 @@ def _ended(span: Span) -> Generator[None]:
     """End the span with the block, and mark it as failed if the block raises."""
     try:
         yield
-    except BaseException as error:
+    except BaseException as error:  # raised again: a span says that its work failed, however that was
         fail(span, error)
         raise
     finally:

@@ -116,11 +116,11 @@ class Tab:
     def menu(self, title: str, choice: str) -> None:
         row = self.row(title)
         row.hover()
-        row.get_by_role("button", name=f"What to do with “{title}”").click()
+        row.get_by_role("button", name=f"Options for “{title}”").click()
         self.page.get_by_role("menuitem", name=choice).click()
 
     def choose_place(self, name: str) -> None:
-        self.page.get_by_label("Where this conversation will be").select_option(label=name)
+        self.page.get_by_label("Project of this conversation").select_option(label=name)
 
 
 @dataclass(kw_only=True)

@@ -109,8 +109,8 @@ def told(text: str) -> Told:
     return Told(events=[json.loads(line) for line in lines if line != "[DONE]"], done=lines[-1] == "[DONE]")
 
 
-def messages(tenant: Tenant, session: str) -> list[Any]:
-    return tenant.admin.everything(f"/v1/sessions/{segment(session)}/messages")
+def messages(tenant: Tenant, session: str, *, branch: str = "current") -> list[Any]:
+    return tenant.admin.everything(f"/v1/sessions/{segment(session)}/messages", branch=branch)
 
 
 def said(tenant: Tenant, session: str) -> list[tuple[str, str, str]]:

@@ -21,6 +21,7 @@ from langgraph.store.base import TTLConfig
 from cloister import Cloister
 from cloister.domain.timestamps import now
 from cloister.integrations.langgraph import CloisterStore
+from support.clients.upstream import run_coroutine_test
 from support.databases.engines import sqlite_engine
 from support.servers.http_server import Server, serving
 
@@ -153,8 +154,4 @@ def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any], request: pytest.Fix
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    if not inspect.iscoroutinefunction(pyfuncitem.obj):
-        return None
-    names = inspect.signature(pyfuncitem.obj).parameters
-    _LOOP.run_until_complete(pyfuncitem.obj(**{name: pyfuncitem.funcargs[name] for name in names}))
-    return True
+    return run_coroutine_test(pyfuncitem, _LOOP)

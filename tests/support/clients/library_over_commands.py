@@ -14,7 +14,8 @@ from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.arguments import NO_NUMBER_GIVEN, NOT_GIVEN
 from cloister.interfaces.python.certificates.shapes import Removed
-from cloister.interfaces.python.pages import Page
+from cloister.interfaces.python.pages import Branch, Page
+from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.interfaces.python.receipts.hits import Hits
 from cloister.interfaces.python.receipts.shapes import Explanation, Receipt
 from cloister.services.recall.search import Kind
@@ -54,8 +55,9 @@ class OverCommands:
             preview_shapes.VisibilityPreview, "projects", "members", project_id, member_visibility, "--dry-run"
         )
 
-    def delete_project(self, project_id: str) -> shapes.DeletedProject:
-        return self._one(shapes.DeletedProject, "projects", "delete", project_id, "--yes")
+    def delete_project(self, project_id: str, *, dry_run: bool = False) -> shapes.DeletedProject:
+        option = "--dry-run" if dry_run else "--yes"
+        return self._one(shapes.DeletedProject, "projects", "delete", project_id, option)
 
     def erase_user(self, user_id: str, *, dry_run: bool = False) -> tenant_shapes.ErasedUser:
         return self._one(tenant_shapes.ErasedUser, "users", "erase", user_id, "--dry-run" if dry_run else "--yes")
@@ -94,18 +96,41 @@ class OverCommands:
         *,
         project_id: str | None = NOT_GIVEN,
         user_id: str | None = None,
+        pinned: bool | None = None,
+        archived: bool | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[shapes.Session]:
         project = None if project_id is NOT_GIVEN else project_id or "none"
         options = _options(project=project, user=user_id, limit=limit, after=cursor)
-        return self._many(shapes.Session, "sessions", "list", *options)
+        flags = [
+            f"--{'' if value else 'not-'}{name}"
+            for name, value in (("pinned", pinned), ("archived", archived))
+            if value is not None
+        ]
+        return self._many(shapes.Session, "sessions", "list", *options, *flags)
 
     def move_session(self, session_id: str, project_id: str | None) -> shapes.Session:
         return self.update_session(session_id, project_id=project_id)
 
-    def update_session(self, session_id: str, *, project_id: str | None) -> shapes.Session:
-        return self._one(shapes.Session, "sessions", "move", session_id, project_id or "none")
+    def update_session(
+        self,
+        session_id: str,
+        *,
+        project_id: str | None = NOT_GIVEN,
+        pinned: bool | None = None,
+        archived: bool | None = None,
+        system_prompt: str | None = NOT_GIVEN,
+    ) -> shapes.Session:
+        if project_id is not NOT_GIVEN:
+            return self._one(shapes.Session, "sessions", "move", session_id, project_id or "none")
+        flags = [
+            f"--{'' if value else 'un'}{name}"
+            for name, value in (("pin", pinned), ("archive", archived))
+            if value is not None
+        ]
+        prompt = [] if system_prompt is NOT_GIVEN else ["--prompt", system_prompt or "none"]
+        return self._one(shapes.Session, "sessions", "set", session_id, *flags, *prompt)
 
     def preview_move(self, session_id: str, project_id: str | None) -> preview_shapes.MovePreview:
         return self._one(preview_shapes.MovePreview, "sessions", "move", session_id, project_id or "none", "--dry-run")
@@ -139,13 +164,20 @@ class OverCommands:
         *,
         limit: int = 50,
         after: str | None = None,
+        before: str | None = None,
+        around: str | None = None,
         cursor: str | None = None,
         filter: Mapping[str, object] | None = None,
+        branch: Branch = "current",
     ) -> Page[shapes.Message]:
-        printed, more = self._printed_page(
-            "sessions", "show", session_id, *_options(limit=limit, after=cursor or after, filter=_text(filter))
-        )
+        window = {"after": cursor or after, "before": before, "around": around}
+        options = [*_options(limit=limit, filter=_text(filter), **window)]
+        options += ["--all-branches"] if branch == "all" else []
+        printed, more = self._printed_page("sessions", "show", session_id, *options)
         return Page((_shaped(shapes.Message, message) for message in printed["messages"]), more)
+
+    def choose_branch(self, session_id: str, message_id: str) -> shapes.Session:
+        return self._one(shapes.Session, "sessions", "branch", session_id, message_id)
 
     def forget_message(self, message_id: str, *, dry_run: bool = False) -> Removed:
         return self._one(Removed, "forget", "--message", message_id, "--dry-run" if dry_run else "--yes")
@@ -162,11 +194,11 @@ class OverCommands:
         asked_at: str | None = None,
         as_of: str | None = None,
         filter: Mapping[str, object] | None = None,
-    ) -> shapes.Context:
+    ) -> recall_shapes.Context:
         asked = () if query is None else (query,)
         limits = _options(recent=recent_limit, semantic=semantic_limit, budget=budget_tokens)
         options = [*limits, *_recall_options(min_relevance, asked_at, as_of), *_options(filter=_text(filter))]
-        return self._one(shapes.Context, "context", session_id, *asked, *options)
+        return self._one(recall_shapes.Context, "context", session_id, *asked, *options)
 
     def search(
         self,
@@ -186,7 +218,11 @@ class OverCommands:
         options = [*target, *_recall_options(min_relevance, asked_at, as_of), *_options(filter=_text(filter))]
         return Hits(
             self._many(
-                shapes.Hit, "search", query, *options, *(part for kind in kinds or () for part in ("--kind", kind))
+                recall_shapes.Hit,
+                "search",
+                query,
+                *options,
+                *(part for kind in kinds or () for part in ("--kind", kind)),
             )
         )
 

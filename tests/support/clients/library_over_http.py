@@ -15,7 +15,8 @@ from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.arguments import NO_NUMBER_GIVEN, NOT_GIVEN
 from cloister.interfaces.python.certificates.shapes import Removed
-from cloister.interfaces.python.pages import Page
+from cloister.interfaces.python.pages import Branch, Page
+from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.interfaces.python.receipts.hits import Hits
 from cloister.interfaces.python.receipts.shapes import Explanation, InlineReceipt, Receipt
 from cloister.services.recall.search import Kind
@@ -74,8 +75,9 @@ class OverHttp:
             preview_shapes.VisibilityPreview, self._caller.patch(path, {"member_visibility": member_visibility})
         )
 
-    def delete_project(self, project_id: str) -> shapes.DeletedProject:
-        return _one(shapes.DeletedProject, self._caller.delete(f"/org/projects/{project_id}"))
+    def delete_project(self, project_id: str, *, dry_run: bool = False) -> shapes.DeletedProject:
+        path = f"/org/projects/{project_id}{'?dry_run=true' if dry_run else ''}"
+        return _one(shapes.DeletedProject, self._caller.delete(path))
 
     def erase_user(self, user_id: str, *, dry_run: bool = False) -> tenant_shapes.ErasedUser:
         path = f"/v1/users/{segment(user_id)}{'?dry_run=true' if dry_run else ''}"
@@ -117,8 +119,13 @@ class OverHttp:
         title: str | None = None,
         tags: Sequence[str] = (),
         metadata: Mapping[str, object] | None = None,
+        pinned: bool = False,
+        archived: bool = False,
+        system_prompt: str | None = None,
+        model: str | None = None,
     ) -> shapes.Session:
-        given = _given(external_id=external_id, user_id=user_id, title=title, metadata=metadata)
+        own = _given(pinned=pinned or None, archived=archived or None, system_prompt=system_prompt, model=model)
+        given = _given(external_id=external_id, user_id=user_id, title=title, metadata=metadata) | own
         body = {**given, **({} if project_id is NOT_GIVEN else {"project_id": project_id}), "tags": list(tags)}
         return _one(shapes.Session, self._caller.post("/v1/sessions", body))
 
@@ -130,11 +137,15 @@ class OverHttp:
         *,
         project_id: str | None = NOT_GIVEN,
         user_id: str | None = None,
+        pinned: bool | None = None,
+        archived: bool | None = None,
+        external_id: str | None = None,
         limit: int = 50,
         cursor: str | None = None,
     ) -> Page[shapes.Session]:
         project = None if project_id is NOT_GIVEN else project_id or "none"
-        params = _given(project_id=project, user_id=user_id, limit=limit, cursor=cursor)
+        own = _given(pinned=pinned, archived=archived, external_id=external_id)
+        params = _given(project_id=project, user_id=user_id, limit=limit, cursor=cursor) | own
         return _many(shapes.Session, self._caller.get("/v1/sessions", params=params))
 
     def preview_move(self, session_id: str, project_id: str | None) -> preview_shapes.MovePreview:
@@ -152,8 +163,14 @@ class OverHttp:
         project_id: str | None = NOT_GIVEN,
         tags: Sequence[str] | None = None,
         metadata: Mapping[str, object] | None = None,
+        pinned: bool | None = None,
+        archived: bool | None = None,
+        system_prompt: str | None = NOT_GIVEN,
+        model: str | None = NOT_GIVEN,
     ) -> shapes.Session:
-        body = _given(title=title, tags=tags, metadata=metadata)
+        body = _given(title=title, tags=tags, metadata=metadata, pinned=pinned, archived=archived)
+        own = (("system_prompt", system_prompt), ("model", model))
+        body |= {name: value for name, value in own if value is not NOT_GIVEN}
         if project_id is not NOT_GIVEN:
             body["project_id"] = project_id
         return _one(shapes.Session, self._caller.patch(_session(session_id), body))
@@ -200,14 +217,22 @@ class OverHttp:
         *,
         limit: int = 50,
         after: str | None = None,
+        before: str | None = None,
+        around: str | None = None,
         cursor: str | None = None,
         filter: Mapping[str, object] | None = None,
+        branch: Branch = "current",
     ) -> Page[shapes.Message]:
+        window = {"after": after, "before": before, "around": around}
         answer = self._caller.get(
             f"{_session(session_id)}/messages",
-            params=_given(limit=limit, after=after, cursor=cursor, filter=_text(filter)),
+            params=_given(limit=limit, cursor=cursor, filter=_text(filter), branch=branch, **window),
         )
         return _many(shapes.Message, answer)
+
+    def choose_branch(self, session_id: str, message_id: str) -> shapes.Session:
+        answer = self._caller.post(f"{_session(session_id)}/branch", {"message_id": message_id})
+        return _one(shapes.Session, answer)
 
     def forget_message(self, message_id: str, *, dry_run: bool = False) -> Removed:
         return _one(Removed, self._caller.delete(f"/v1/messages/{message_id}{_tried(dry_run)}"))
@@ -225,7 +250,7 @@ class OverHttp:
         asked_at: str | None = None,
         as_of: str | None = None,
         filter: Mapping[str, object] | None = None,
-    ) -> shapes.Context:
+    ) -> recall_shapes.Context:
         body = _given(
             session_id=session_id,
             query=query,
@@ -238,7 +263,7 @@ class OverHttp:
             as_of=as_of,
             filter=filter,
         )
-        return _one(shapes.Context, self._caller.post("/v1/context", body))
+        return _one(recall_shapes.Context, self._caller.post("/v1/context", body))
 
     def search(
         self,
@@ -274,7 +299,7 @@ class OverHttp:
             body["project_id"] = None
         headers = {} if named is None else {"X-Project-ID": named}
         answered = self._caller.post("/v1/search", body, headers=headers)
-        hits = _many(shapes.Hit, answered)
+        hits = _many(recall_shapes.Hit, answered)
         return Hits(hits, _one(_Receipts, answered).receipt)
 
     def receipt(self, receipt_id: str) -> Receipt:

@@ -58,6 +58,12 @@ class TypeScriptPackage:
         return _run([*node(), str(_compiler()), "-p", "."], self.fresh(version))
 
 
+def built_package(base: Path, worker: str) -> TypeScriptPackage:
+    """The package in the base directory of a test run, built by the first process that needs it. `worker` is pytest's name of this
+    process."""
+    return build_package((base if worker == "master" else base.parent) / "typescript")
+
+
 def build_package(folder: Path) -> TypeScriptPackage:
     """Build once for all processes of a test run, which share the folder."""
     folder.mkdir(exist_ok=True)

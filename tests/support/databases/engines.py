@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from threading import Barrier, Lock
 from typing import Any, TypeVar
@@ -23,6 +24,7 @@ from cloister.models.static.embedder import StaticEmbedder
 from cloister.storage.interface import Database
 from cloister.storage.postgres.database import open_postgres
 from cloister.storage.sqlite.database import DATABASE_FILE, open_sqlite
+from support.databases.folders import quick_folder
 from support.databases.postgres_server import PostgresServer
 from support.servers.http_server import postgres_address
 
@@ -166,7 +168,22 @@ def sqlite_engine(directory: Path) -> Engine:
         finally:
             connection.close()
 
-    return Engine(name="sqlite", address=str(directory), open=lambda: open_sqlite(directory), each=each)
+    def opened() -> Database:
+        if not directory.exists():
+            directory.mkdir(mode=0o700, parents=True)
+            (directory / DATABASE_FILE).write_bytes(_migrated_file())
+            (directory / DATABASE_FILE).chmod(0o600)
+        return open_sqlite(directory)
+
+    return Engine(name="sqlite", address=str(directory), open=opened, each=each)
+
+
+@cache
+def _migrated_file() -> bytes:
+    """A new database after all migrations, which take longer than most tests."""
+    with quick_folder() as folder:
+        open_sqlite(folder).close()
+        return (folder / DATABASE_FILE).read_bytes()
 
 
 def postgres_engine(url: str) -> Engine:

@@ -11,14 +11,14 @@ from cloister.bootstrap import Services
 from cloister.domain.archive.imported import ImportCounts
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.identifiers import format_message_id
+from support.isolation.branch_machine import BranchMachine
 from support.isolation.isolation_machine import house_numbers, picks, tenant_numbers, users
 from support.isolation.oracle import Conversation, Tenant
-from support.isolation.turn_machine import TurnMachine
 
 USERS = ("ann", "bob")
 
 
-class ArchiveMachine(TurnMachine):
+class ArchiveMachine(BranchMachine):
     """ORG-11, with all that the machines before it show."""
 
     @rule(house=house_numbers, tenant=tenant_numbers)
@@ -61,8 +61,10 @@ class ArchiveMachine(TurnMachine):
         records: list[dict[str, Any]] = [json.loads(line) for line in lines]
         wanted = [one for one in home.conversations.values() if belongs(one)]
         assert {each["external_id"] for each in records if each["kind"] == "session"} == {one.name for one in wanted}
+        current = {each["id"] for each in records if each["kind"] == "message" and each["is_current"]}
+        assert current == {format_message_id(said.id) for one in wanted for said in one.said}
         assert {each["id"] for each in records if each["kind"] == "message"} == {
-            format_message_id(said.id) for one in wanted for said in one.said
+            format_message_id(said.id) for one in wanted for said in one.everything
         }
         assert sum(each["kind"] == "memory" for each in records) == sum(len(one.memories) for one in wanted)
         return lines

@@ -78,6 +78,7 @@ DERIVED_CASES: dict[str, Case] = {
         act=lambda t, h: MemoryStore(t).known(h.first.session, h.first.pool, "ann", 9, MOMENT), nothing=([], [])
     ),
     "MemoryStore.derived_from": Case(act=lambda t, h: MemoryStore(t).derived_from(h.first.messages[0]), nothing=[]),
+    "MemoryStore.sources": Case(act=lambda t, h: MemoryStore(t).sources(h.first.memory), nothing=set[MessageId]()),
     "MemoryStore.ids": Case(act=lambda t, h: MemoryStore(t).ids(h.first.session), nothing=[]),
     "MemoryStore.contents": Case(act=lambda t, h: MemoryStore(t).contents([h.first.memory]), nothing=[]),
     "MemoryStore.with_digest": Case(
@@ -200,6 +201,9 @@ DERIVED_CASES: dict[str, Case] = {
     ),
     "ObservationStore.forget_session": Case(
         act=lambda t, h: ObservationStore(t).forget_session(h.first.session), nothing=0, writes=True
+    ),
+    "ObservationStore.forget_from": Case(
+        act=lambda t, h: ObservationStore(t).forget_from(h.first.session, h.first.messages[0]), nothing=[], writes=True
     ),
     "ObservationStore.forget_message": Case(
         act=lambda t, h: ObservationStore(t).forget_message(h.first.session, h.first.messages[0]),

@@ -23,6 +23,7 @@ def row(home: Home) -> NewEntry:
 ENTRY_CASES: dict[str, Case] = {
     "EntryStore.find": Case(act=lambda t, h: part(t, h).find(NAMESPACE, "roses"), nothing=None),
     "EntryStore.page": Case(act=lambda t, h: list(part(t, h).page((), limit=9, offset=0)), nothing=[]),
+    "EntryStore.by_key": Case(act=lambda t, h: list(part(t, h).by_key(NAMESPACE, None, limit=9)), nothing=[]),
     "EntryStore.each": Case(act=lambda t, h: list(part(t, h).each(NAMESPACE[:1])), nothing=[]),
     "EntryStore.vectors": Case(act=lambda t, h: list(part(t, h).vectors((), "model", with_values=True)), nothing=[]),
     "EntryStore.by_id": Case(act=lambda t, h: list(part(t, h).by_id([first_entry(h.second.session)])), nothing=[]),

@@ -46,6 +46,7 @@ class IsolationMachine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.markers = count(1)
+        self.comparisons = 0
         self.age = 0
         self.tenants = [self._new_tenant(), self._new_tenant()]
 
@@ -64,7 +65,7 @@ class IsolationMachine(RuleBasedStateMachine):
         return home
 
     def _step(self, house: int, tenant: int) -> tuple[Services, Tenant]:
-        type(self).steps += 1
+        IsolationMachine.steps += 1
         self.age += 1
         return self.houses[house], self.tenants[tenant]
 
@@ -154,7 +155,7 @@ class IsolationMachine(RuleBasedStateMachine):
             refused(NotFound, lambda: services.forgetting.session(home.reach, name))
             return
         gone = services.forgetting.session(home.reach, name)
-        assert (gone.messages, gone.memories) == (len(known.said), len(known.memories))
+        assert (gone.messages, gone.memories) == (len(known.everything), len(known.memories))
         home.clear(known)
 
     @rule(house=house_numbers, tenant=tenant_numbers, name=names)
@@ -165,14 +166,15 @@ class IsolationMachine(RuleBasedStateMachine):
             refused(NotFound, lambda: services.forgetting.contents(home.reach, name))
             return
         gone = services.forgetting.contents(home.reach, name)
-        assert (gone.messages, gone.episodes) == (len(known.said), len({said.episode for said in known.said}))
+        episodes = {said.episode for said in known.everything}
+        assert (gone.messages, gone.episodes) == (len(known.everything), len(episodes))
         assert gone.memories == len(known.memories)
         home.clear(known)
 
     @rule(house=house_numbers, tenant=tenant_numbers, pick=picks)
     def delete_message(self, house: int, tenant: int, pick: int) -> None:
         services, home = self._step(house, tenant)
-        present = [(one, said.id) for one in home.conversations.values() for said in one.said]
+        present = [(one, said.id) for one in home.conversations.values() for said in one.everything]
         if present:
             conversation, message = present[pick % len(present)]
             services.forgetting.message(home.reach, message)
@@ -239,7 +241,7 @@ class IsolationMachine(RuleBasedStateMachine):
         refused(NotFound, lambda: services.projects.change_project(home.reach, project, name="Mine"))
         refused(NotFound, lambda: services.projects.delete_project(home.reach, project))
         refused(NotFound, lambda: services.search.search(home.reach, "roses", SearchTarget(project=project), 10))
-        foreign = [said.id for one in other.conversations.values() for said in one.said] + home.gone_messages
+        foreign = [said.id for one in other.conversations.values() for said in one.everything] + home.gone_messages
         if foreign:
             refused(NotFound, lambda: services.forgetting.message(home.reach, foreign[pick % len(foreign)]))
 
@@ -280,10 +282,11 @@ class IsolationMachine(RuleBasedStateMachine):
 
     @invariant()
     def everything_is_where_it_belongs(self) -> None:
-        """One house asks after every fourth step, the other after every seventh: each has several changes to catch up with."""
+        """One house asks after every fourth step, the other after every seventh: each has several changes to catch up with. One
+        session of each tenant asks, in turn; all of them do at every 28th step, by both houses, and at the end."""
         for services, pause in zip(self.houses, (4, 7), strict=True):
             if self.age % pause == 0:
-                self._compare_all(services, pick=self.age, recent=self.age % 4)
+                self._compare_some(services, pick=self.age, recent=self.age % 4, everything=self.age % 28 == 0)
 
     @invariant()
     def everything_is_counted(self) -> None:
@@ -294,9 +297,13 @@ class IsolationMachine(RuleBasedStateMachine):
             assert (usage.messages, usage.sessions, usage.projects) == home.usage
             assert organise.default_project(home.reach) == home.default
 
-    def _compare_all(self, services: Services, *, pick: int, recent: int) -> None:
+    def _compare_some(self, services: Services, *, pick: int, recent: int, everything: bool) -> None:
+        self.comparisons += 1
         for home in self.tenants:
-            for conversation in home.conversations.values():
+            asking = list(home.conversations.values())
+            if asking and not everything:
+                asking = [asking[self.comparisons % len(asking)]]
+            for conversation in asking:
                 self._compare(services, home, conversation, self._question(pick), recent, home.reach)
 
     def teardown(self) -> None:
@@ -309,7 +316,15 @@ class IsolationMachine(RuleBasedStateMachine):
                     assert [(message.id, message.content) for message in page] == [
                         (said.id, home.shown(conversation, said)) for said in conversation.said
                     ]
-                    assert session.message_count == len(conversation.said)
+                    assert session.message_count == len(conversation.everything)
+                    assert (session.leaf, session.is_forked) == (conversation.leaf, bool(conversation.aside))
+                    _, every = services.sessions.messages(
+                        home.reach, conversation.name, limit=EVERYTHING, all_branches=True
+                    )
+                    current = {said.id for said in conversation.said}
+                    assert [(message.id, message.parent, message.is_current) for message in every] == [
+                        (said.id, conversation.parents[said.id], said.id in current) for said in conversation.everything
+                    ]
                 listed = services.projects.projects(home.reach, limit=EVERYTHING)
                 assert {project.id: project.member_visibility for project in listed} == home.projects
                 assert [project.id for project in listed if project.is_default] == [home.default]
@@ -321,18 +336,17 @@ class IsolationMachine(RuleBasedStateMachine):
             said.content.partition(" ")[0]
             for home in self.tenants
             for conversation in home.conversations.values()
-            for said in conversation.said
+            for said in conversation.everything
         ]
         return [*COMMON, *markers][pick % (len(COMMON) + len(markers))]
 
     def _compare(
         self, services: Services, home: Tenant, asking: Conversation, question: str, recent: int, reach: Reach
     ) -> None:
-        type(self).questions += 1
+        IsolationMachine.questions += 1
         pool = {said.id: (one.name, said) for one, said in home.pool(asking)}
         expected = asking.recent(recent)
-        request = ContextRequest(question=question, recent_limit=recent, semantic_limit=EVERYTHING, min_relevance=0)
-        context = services.context.build(reach, asking.name, request)
+        context = self._context(services, asking, question, recent, reach)
         current = [item.message.id for item in context.current_conversation]
         relevant = [item.message.id for item in context.relevant_history]
         spoken = {one for one, (_, said) in pool.items() if said.role in ("user", "assistant")}
@@ -340,19 +354,42 @@ class IsolationMachine(RuleBasedStateMachine):
         assert sorted(relevant) == sorted(spoken - set(expected))
         self._contents_are_true(home, context, asking, pool)
 
-        request = ContextRequest(question=question, sources=POOL_SOURCES, min_relevance=0)
-        everything = services.context.build(reach, asking.name, request)
-        assert {item.message.id for item in everything.relevant_history} == set(pool)
-        assert everything.current_conversation == ()
+        if self.questions % 3 == 0:
+            request = ContextRequest(question=question, sources=POOL_SOURCES, min_relevance=0)
+            everything = services.context.build(reach, asking.name, request)
+            assert {item.message.id for item in everything.relevant_history} == set(pool)
+            assert everything.current_conversation == ()
+        hits = self._searched(services, asking, question, reach)
+        episodes = [hit for hit in hits if isinstance(hit, EpisodeHit)]
+        assert sorted(hit.episode for hit in episodes) == sorted({said.episode for _, said in pool.values()})
+        assert {hit.item.message.id for hit in episodes} <= set(pool)
+        self._compare_derived(services, home, asking, question, reach, context, hits)
 
-        def search(target: SearchTarget) -> list[Hit]:
-            return services.search.search(reach, question, target, HIGHEST_LIMIT, ["episodes"], min_relevance=0)
+    def _context(self, services: Services, asking: Conversation, question: str, recent: int, reach: Reach) -> Context:
+        request = ContextRequest(question=question, recent_limit=recent, semantic_limit=EVERYTHING, min_relevance=0)
+        return services.context.build(reach, asking.name, request)
 
-        found = search(SearchTarget(session=asking.name))
-        hits = [hit for hit in found if isinstance(hit, EpisodeHit)]
-        assert sorted(hit.episode for hit in hits) == sorted({said.episode for _, said in pool.values()})
-        assert {hit.item.message.id for hit in hits} <= set(pool)
-        assert search(SearchTarget(project=asking.project, user_id=asking.user)) == hits
+    def _searched(self, services: Services, asking: Conversation, question: str, reach: Reach) -> list[Hit]:
+        """All hits of all kinds, by the session and by its project and user in turn: both are the same pool."""
+        of_session = self.questions % 2 == 0
+        target = SearchTarget(session=asking.name) if of_session else scope_of(asking)
+        return [
+            hit
+            for kinds in (["episodes"], ["memories", "entities"])
+            for hit in services.search.search(reach, question, target, HIGHEST_LIMIT, kinds, min_relevance=0)
+        ]
+
+    def _compare_derived(
+        self,
+        services: Services,
+        home: Tenant,
+        asking: Conversation,
+        question: str,
+        reach: Reach,
+        context: Context,
+        hits: list[Hit],
+    ) -> None:
+        """For machines that derive."""
 
     def _contents_are_true(
         self, home: Tenant, context: Context, asking: Conversation, pool: dict[MessageId, tuple[str, Said]]
@@ -375,6 +412,10 @@ POOL_METHODS: tuple[tuple[Role, Method], ...] = (
 POOL_SOURCES = [
     Source(role=role, method=method, limit=EVERYTHING, conversation_scope="pool") for role, method in POOL_METHODS
 ]
+
+
+def scope_of(asking: Conversation) -> SearchTarget:
+    return SearchTarget(project=asking.project, user_id=asking.user)
 
 
 def refused(kind: type[CloisterError], call: Any) -> None:

@@ -74,6 +74,8 @@ class Kept:
     is_retracted: bool = False
     is_expired: bool = False
     is_pinned: bool = False
+    is_changed: bool = False
+    """Whether a person has changed it, in whatever way, even if that was undone."""
 
     @property
     def is_hidden(self) -> bool:
@@ -82,12 +84,17 @@ class Kept:
 
 @dataclass(kw_only=True, slots=True)
 class Conversation:
-    """A session: who and where, and what is still remembered of it, in order."""
+    """A session: who and where, and what is still remembered of it, in order. `said` is its current branch, `aside` what is on
+    others; `parents` are those of all."""
 
     name: str
     project: ProjectId | None
     user: str | None
     said: list[Said] = field(default_factory=list[Said])
+    aside: list[Said] = field(default_factory=list[Said])
+    parents: dict[MessageId, MessageId | None] = field(default_factory=dict[MessageId, MessageId | None])
+    settled: int = 0
+    """The last message that was there when a person deleted a memory: what was read until then is not read again."""
     episode: MessageId | None = None
     checked: set[MessageId] = field(default_factory=set[MessageId])
     is_pending: bool = False
@@ -96,17 +103,40 @@ class Conversation:
     memories: dict[str, MessageId | None] = field(default_factory=dict[str, MessageId | None])
     kept: dict[str, Kept] = field(default_factory=lambda: defaultdict[str, Kept](Kept))
     """By the text of the memory, which is never said twice."""
+    corrected: set[str] = field(default_factory=set[str])
+    """Texts of memories that a person replaced by others, which an extraction does not bring back."""
 
     def say(self, identity: MessageId, role: Role, status: Status, content: str) -> None:
         """ISO-9: a user's message opens an episode, everything else joins the open one."""
         if role == "user" or self.episode is None:
             self.episode = identity
         said = Said(id=identity, role=role, status=status, content=content, episode=self.episode, project=self.project)
+        self.parents[identity] = self.leaf
         self.said.append(said)
 
     def answer(self, said: Said) -> None:
         """ISO-12: a reply is of the episode and of the project of its question; the open episode stays."""
+        self.parents[said.id] = self.leaf
         self.said.append(said)
+
+    @property
+    def leaf(self) -> MessageId | None:
+        return self.said[-1].id if self.said else None
+
+    @property
+    def everything(self) -> list[Said]:
+        """On all branches."""
+        return sorted([*self.said, *self.aside], key=lambda said: said.id)
+
+    def path(self, leaf: MessageId | None) -> set[MessageId]:
+        path: set[MessageId] = set()
+        while leaf is not None:
+            path.add(leaf)
+            leaf = self.parents[leaf]
+        return path
+
+    def newest_below(self, message: MessageId) -> MessageId:
+        return max(said.id for said in self.everything if message in self.path(said.id))
 
     def count(self, roles: Iterable[tuple[Role, Status]]) -> None:
         """MEM-3: after a completed reply, in one request with these others."""
@@ -118,8 +148,12 @@ class Conversation:
         return [said for said in self.said if said.status == "completed" and said.id not in self.checked]
 
     def unsay(self, identity: MessageId) -> None:
+        """What followed it follows its parent."""
         self.said = [said for said in self.said if said.id != identity]
-        if not self.said:
+        self.aside = [said for said in self.aside if said.id != identity]
+        above = self.parents.pop(identity)
+        self.parents = {child: above if parent == identity else parent for child, parent in self.parents.items()}
+        if not self.everything:
             self.episode = None
         self.memories = {content: source for content, source in self.memories.items() if source != identity}
 
@@ -173,7 +207,7 @@ class Tenant:
     @property
     def usage(self) -> tuple[int, int, int]:
         """ORG-7: how many messages, sessions and projects there are."""
-        messages = sum(len(conversation.said) for conversation in self.conversations.values())
+        messages = sum(len(conversation.everything) for conversation in self.conversations.values())
         return messages, len(self.conversations), len(self.projects)
 
     def drop_project(self, project: ProjectId) -> int:
@@ -198,7 +232,8 @@ class Tenant:
             if said.brother is None:
                 continue
             notes = f"The user's brother {said.brother} works at {FIRM}."
-            conversation.memories.setdefault(notes, said.id)
+            if notes not in conversation.corrected:
+                conversation.memories.setdefault(notes, said.id)
             if said.project is not None and said.project in self.projects:
                 user = self.member(said.project, conversation.user)
                 self.mentions += [
@@ -214,17 +249,17 @@ class Tenant:
         if visibility == self.projects[project]:
             return
         self.projects[project] = visibility
-        speakers = {said.id: one.user for one in self.conversations.values() for said in one.said}
+        speakers = {said.id: one.user for one in self.conversations.values() for said in one.everything}
         self.mentions = [
             replace(one, user=self.member(project, speakers[one.message])) if one.project == project else one
             for one in self.mentions
         ]
         if visibility == "private":
             for conversation in self.conversations.values():
-                conversation.said = [
-                    replace(said, quoted_of=None) if said.quoted_of == (project, None) else said
-                    for said in conversation.said
-                ]
+                conversation.said, conversation.aside = (
+                    [replace(said, quoted_of=None) if said.quoted_of == (project, None) else said for said in some]
+                    for some in (conversation.said, conversation.aside)
+                )
 
     def member(self, project: ProjectId, user: str | None) -> str | None:
         """ISO-10: whose part of a project something is in."""
@@ -288,14 +323,14 @@ class Tenant:
 
     def unsay(self, conversation: Conversation, message: MessageId) -> None:
         """MEM-9: with what quotes it, wherever that is now; also what quotes it from the time when its project was private."""
-        gone = [said.content for said in conversation.said if said.id == message]
+        gone = [said.content for said in conversation.everything if said.id == message]
         parts = (self.part(conversation), (conversation.project, conversation.user))
         conversation.unsay(message)
         for other in self.conversations.values():
-            other.said = [
-                replace(said, quotes=without(said.quotes, gone)) if said.quoted_of in parts else said
-                for said in other.said
-            ]
+            other.said, other.aside = (
+                [replace(said, quotes=without(said.quotes, gone)) if said.quoted_of in parts else said for said in some]
+                for some in (other.said, other.aside)
+            )
         self.gone_messages.append(message)
         together = {(one.run, one.name) for one in self.mentions if one.message == message}
         self.mentions = [one for one in self.mentions if (one.run, one.name) not in together]
@@ -303,6 +338,32 @@ class Tenant:
     def clear(self, conversation: Conversation) -> None:
         """MEM-9. Nobody answers what is not there."""
         conversation.is_answered = False
-        for said in list(conversation.said):
+        for said in conversation.everything:
             self.unsay(conversation, said.id)
         conversation.memories.clear()
+
+    def switch(self, conversation: Conversation, leaf: MessageId | None) -> None:
+        """Another branch is current. What derives from what is not on it is gone, but for what people changed; all that lost
+        something is read again when it is on it, unless a person deleted a memory of the session since it was said."""
+        path = conversation.path(leaf)
+        leaving = {said.id for said in conversation.said} - path
+        arriving = {said.id for said in conversation.aside} & path
+        if not leaving and not arriving:
+            return
+        conversation.memories = {
+            content: source
+            for content, source in conversation.memories.items()
+            if source not in leaving or conversation.kept[content].is_changed
+        }
+        together = {(one.run, one.name) for one in self.mentions if one.message in leaving}
+        losing = {one.message for one in self.mentions if (one.run, one.name) in together}
+        self.mentions = [one for one in self.mentions if (one.run, one.name) not in together]
+        unsettled = {one for one in losing if one > conversation.settled}
+        conversation.checked -= leaving | unsettled
+        conversation.checked |= {one for one in arriving if one <= conversation.settled}
+        everything = conversation.everything
+        conversation.said = [said for said in everything if said.id in path]
+        conversation.aside = [said for said in everything if said.id not in path]
+        conversation.episode = conversation.said[-1].episode if conversation.said else None
+        if arriving or losing - leaving:
+            conversation.is_pending = True

@@ -17,9 +17,12 @@ RECEIPT_CASES: dict[str, Case] = {
     "ReceiptStore.find": Case(
         act=lambda t, h: ReceiptStore(t).find(first_receipt(h.first.session), MOMENT), nothing=None
     ),
+    "ReceiptStore.summaries": Case(
+        act=lambda t, h: ReceiptStore(t).summaries(h.first.session, h.first.messages, MOMENT), nothing=[]
+    ),
     "ReceiptStore.is_pool_there": Case(act=lambda t, h: ReceiptStore(t).is_pool_there(h.first.pool), nothing=False),
     "ReceiptStore.messages_in_reach": Case(
-        act=lambda t, h: ReceiptStore(t).messages_in_reach(h.first.messages), nothing=set[int]()
+        act=lambda t, h: ReceiptStore(t).messages_in_reach(h.first.messages), nothing={}
     ),
     "ReceiptStore.observations": Case(
         act=lambda t, h: ReceiptStore(t).observations(h.first.pool, [h.first.observation]), nothing={}

@@ -31,7 +31,7 @@ def check_receipt(services: Services, made: MadeReceipt, reach: Reach) -> None:
     """It is found by who reaches its session, while its question and its reply are there; and it shows nothing that the session
     could not recall now, nor anything after the session has left the part it was recalled from."""
     home, conversation = made.home, made.conversation
-    said = {one.id for one in conversation.said}
+    said = {one.id for one in conversation.everything}
     is_there = (
         home.conversations.get(conversation.name) is conversation
         and {made.reply, made.question} <= said

@@ -46,6 +46,7 @@ SUPERSESSION_CASES: dict[str, Case] = {
     "SupersessionStore.all_facts": Case(act=lambda t, h: facts(t, h).all_facts(), nothing=[]),
     "SupersessionStore.about": Case(act=lambda t, h: facts(t, h).about(SUBJECT), nothing=[]),
     "SupersessionStore.by_id": Case(act=lambda t, h: facts(t, h).by_id([h.first.memory]), nothing=[]),
+    "SupersessionStore.saying": Case(act=lambda t, h: facts(t, h).saying(same_as(WORDS), 9), nothing=[]),
     "SupersessionStore.withdrawn": Case(act=lambda t, h: facts(t, h).withdrawn(), nothing=set[bytes]()),
     "SupersessionStore.copies": Case(
         act=lambda t, h: facts(t, h).copies(MemoryStore(t).get(h.first.memory, MOMENT), MOMENT), nothing=NotFound

@@ -6,7 +6,6 @@ anything may happen.
 """
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
@@ -16,10 +15,11 @@ from cloister.bootstrap import Services
 from cloister.domain.context import Context
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import Conflict, NotFound, TurnInProgress, TurnMoved
-from cloister.domain.identifiers import ProjectId
+from cloister.domain.identifiers import MessageId, ProjectId
 from cloister.domain.memory import quoted
 from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.scope import MemberVisibility, Reach
+from cloister.services.chat.turn_branches import ReplyBranch
 from cloister.services.chat.turns import NamedSession, Turn, TurnLost, TurnRequest
 from cloister.services.conversations.sessions import SessionFields
 from support.isolation.derived_machine import DerivedMachine, numbers
@@ -27,6 +27,7 @@ from support.isolation.isolation_machine import (
     COMMON,
     MOST_PROJECTS,
     ONE,
+    IsolationMachine,
     house_numbers,
     names,
     picks,
@@ -139,22 +140,22 @@ class TurnMachine(DerivedMachine):
             return
         if len(self.in_flight) < MOST_TURNS:
             turn = services.turns.begin_again(reach_of(home, conversation, caller), named)
-            later = [said.id for said in conversation.said if said.id > asked[-1].id and said.role == "assistant"]
-            assert (turn.question.id, list(turn.replaces)) == (asked[-1].id, later)
+            assert (turn.question.id, turn.branch) == (asked[-1].id, branch_of_reply(conversation, asked[-1].id))
             self._note(services, home, conversation, turn)
 
     @rule(pick=picks)
     def recall_for_a_turn(self, pick: int) -> None:
         """The first time, or because the model could not read so much: from the pool in which it was asked, or not at all."""
-        if not self.in_flight:
-            return
-        self._step(0, 0)
-        home, running = self.in_flight[pick % len(self.in_flight)]
+        if self.in_flight:
+            self._step(0, 0)
+            self._recall_for(*self.in_flight[pick % len(self.in_flight)])
+
+    def _recall_for(self, home: Tenant, running: InFlight) -> None:
         if not has_same_scope(home, running):
             refused(TurnMoved, lambda: running.house.chat.recall(running.turn, BUDGET))
             return
         context = running.house.chat.recall(running.turn, BUDGET)
-        type(self).questions += 1
+        IsolationMachine.questions += 1
         recallable = {said.id for _, said in home.pool(running.conversation)}
         assert {item.message.id for item in context.relevant_history} <= recallable
         assert {stored.memory.content for stored in context.derived.memories} <= home.recallable_memories(
@@ -169,7 +170,8 @@ class TurnMachine(DerivedMachine):
 
     @rule(house=house_numbers, pick=picks, place=st.integers(-1, MOST_PROJECTS))
     def move_while_it_is_answered(self, house: int, pick: int, place: int) -> None:
-        """Any session may move at any time; one that is being answered does so more often than by chance."""
+        """Any session may move at any time; one that is being answered does so more often than by chance, and then needs a shorter
+        prompt."""
         if not self.in_flight:
             return
         services, _ = self._step(house, 0)
@@ -178,6 +180,7 @@ class TurnMachine(DerivedMachine):
         if home.conversations.get(conversation.name) is conversation and project not in home.gone_projects:
             services.sessions.move(home.reach, conversation.name, project)
             conversation.project = project
+        self._recall_for(home, running)
 
     @rule(
         pick=picks,
@@ -223,22 +226,36 @@ class TurnMachine(DerivedMachine):
             self.receipts = [*self.receipts, made][-MOST_TURNS:]
         left = without(recalled, self._gone(home, running)) if quotes else ()
         assert message.content == (f"{own} {quoted(left)}" if left else own)
-        conversation.answer(
-            Said(
-                id=message.id,
-                role="assistant",
-                status=reply.status,
-                content=own_words(whole),
-                episode=question.episode,
-                project=running.project,
-                quotes=left,
-                quoted_of=running.part,
-            )
+        answered = Said(
+            id=message.id,
+            role="assistant",
+            status=reply.status,
+            content=own_words(whole),
+            episode=question.episode,
+            project=running.project,
+            quotes=left,
+            quoted_of=running.part,
         )
-        conversation.count([("assistant", reply.status)])
+        self._store(home, running, answered, is_current=message.is_current)
         conversation.is_answered = False
-        if reply.status == "completed":
-            self._forget_replaced(home, running)
+
+    def _store(self, home: Tenant, running: InFlight, answered: Said, *, is_current: bool) -> None:
+        """A reply that is made again is a sibling of the one before, and current unless others have said something since."""
+        conversation, turn = running.conversation, running.turn
+        if turn.branch is not None:
+            said = {one.id for one in conversation.said}
+            after = turn.branch.after if turn.branch.after in said else conversation.leaf
+            if turn.branch.sibling in said:
+                after = conversation.parents[turn.branch.sibling]
+            if (conversation.leaf or 0) > turn.last:
+                assert not is_current
+                conversation.parents[answered.id] = after
+                conversation.aside.append(answered)
+                return
+            home.switch(conversation, after)
+        assert is_current
+        conversation.answer(answered)
+        conversation.count([("assistant", answered.status)])
 
     def _gone(self, home: Tenant, running: InFlight) -> list[str]:
         """MEM-9: what was recalled for a turn and is not in its part any more."""
@@ -247,13 +264,6 @@ class TurnMachine(DerivedMachine):
         present = {said.id for one in there for said in one.said}
         items = () if context is None else (*context.current_conversation, *context.relevant_history)
         return [own_words(item.message.content) for item in items if item.message.id not in present]
-
-    def _forget_replaced(self, home: Tenant, running: InFlight) -> None:
-        """As `Chat` does."""
-        for replaced in running.turn.replaces:
-            with suppress(NotFound):
-                running.house.forgetting.message(home.reach, replaced)
-                home.unsay(running.conversation, replaced)
 
     def _is_answered_by_another(self, conversation: Conversation) -> bool:
         return any(running.conversation is conversation for _, running in self.in_flight)
@@ -272,6 +282,9 @@ class TurnMachine(DerivedMachine):
         changed = services.projects.change_project(home.reach, project, member_visibility=visibility)
         assert changed.member_visibility == visibility
         home.set_visibility(project, visibility)
+        for of_tenant, running in self.in_flight:
+            if of_tenant is home and running.project == project:
+                self._recall_for(home, running)
 
     # Receipts
 
@@ -282,7 +295,7 @@ class TurnMachine(DerivedMachine):
             services, _ = self._step(house, 0)
             made = self.receipts[pick % len(self.receipts)]
             for reach in reaches(made.home):
-                type(self).questions += 1
+                IsolationMachine.questions += 1
                 check_receipt(services, made, reach)
 
     # Followers
@@ -298,7 +311,7 @@ class TurnMachine(DerivedMachine):
                 self._follow(services, home, running, reach)
 
     def _follow(self, services: Services, home: Tenant, running: InFlight, reach: Reach) -> None:
-        type(self).questions += 1
+        IsolationMachine.questions += 1
         admitted = services.turn_readers.admits(reach, running.turn)
         assert admitted == may_follow(home, running, reach)
         if not admitted or running.context is None:
@@ -320,6 +333,16 @@ class TurnMachine(DerivedMachine):
         assert {entity.name for entity in shown.derived.entities} <= mentioned
         noted = numbers(" ".join(said.content for one in there for said in one.said))
         assert numbers(repr([stored.observation.content for stored in shown.derived.observations])) <= noted
+
+
+def branch_of_reply(conversation: Conversation, question: MessageId) -> ReplyBranch | None:
+    """Beside the first reply to the question, behind what came before that."""
+    after = question
+    for said in conversation.said:
+        if said.id > question and said.role == "assistant":
+            return ReplyBranch(sibling=said.id, after=after)
+        after = max(after, said.id)
+    return None
 
 
 def reach_of(home: Tenant, conversation: Conversation, caller: str) -> Reach:

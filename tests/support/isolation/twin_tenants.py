@@ -40,6 +40,9 @@ from cloister.domain.truth.revision import state_of
 from cloister.index import terms
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.archived_rows import ArchivedRows
+from cloister.storage.stores.branches.branches import BranchStore
+from cloister.storage.stores.branches.withdrawals import SettledStore, WithdrawalStore
+from cloister.storage.stores.certificates.readers import ReaderStore
 from cloister.storage.stores.certificates.removals import RemovalStore, TenantRemovalStore
 from cloister.storage.stores.changes import ChangeStore
 from cloister.storage.stores.entities import EntityStore, StoredEntities
@@ -98,6 +101,9 @@ STORES = (
     RelationStore,
     ObservationStore,
     ExtractionStore,
+    BranchStore,
+    WithdrawalStore,
+    SettledStore,
     ChangeStore,
     TurnStore,
     MemoryIndexStore,
@@ -118,6 +124,7 @@ STORES = (
     ArchivedEntries,
     EntryStore,
     TenantEntryStore,
+    ReaderStore,
     RemovalStore,
     TenantRemovalStore,
     TextRowStore,
@@ -307,7 +314,7 @@ def _place(transaction: Transaction, name: str, project: ProjectId | None, visib
     asked, reply = new_message(session, 1), new_message(session, 2)._replace(recalled_pool=pool)
     MessageStore(transaction).append([(asked, INDEXED), (reply, INDEXED)])
     tail = SessionStore(transaction).lock(name)
-    SessionStore(transaction).note_appends([(tail.grown(2, message_id(session, 2)), 1)], MOMENT)
+    SessionStore(transaction).note_appends([(tail.grown(2, message_id(session, 2), leaf=reply.id), 1)], MOMENT)
     SessionStore(transaction).make_due(session, MOMENT)
     place = Place(
         name=name,
@@ -390,6 +397,8 @@ def _add_items(transaction: Transaction, place: Place) -> None:
     ResponseStore(transaction).add(response, place.session, row)
     searched = replace(new_receipt(place), kind="search")
     ReceiptStore(transaction).add(ReceiptId(first_receipt(place.session) ^ 1), searched, session=None)
+    replied = replace(new_receipt(place), kind="reply")
+    ReceiptStore(transaction).add(ReceiptId(reply), replied, session=place.session, question=asked, reply=reply)
     ReceiptStore(transaction).add(
         first_receipt(place.session),
         new_receipt(place),
@@ -482,7 +491,7 @@ def new_message(session: SessionId, sequence: int, content: str = WORDS) -> Mess
         session=session,
         role="user" if sequence % 2 else "assistant",
         content=content,
-        author=None,
+        author="Ann" if sequence % 2 else None,
         status="completed",
         episode=message_id(session, sequence - 1 if sequence % 2 == 0 else sequence),
         is_memory_checked=False,

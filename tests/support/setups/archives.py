@@ -8,12 +8,13 @@ from typing import Any
 from cloister.domain.archive.imported import Imported
 from cloister.domain.archive.lines import Tally, encoded
 from cloister.domain.archive.target import ArchiveTarget
-from cloister.domain.conversation import Draft
+from cloister.domain.conversation import Draft, SessionChoices
 from cloister.domain.extraction import ExtractedMemory
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.memory import Memory
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.memories.corrections import MemoryChange
+from support.setups.branches import answer_again, choose, edit
 from support.setups.memories import MemorySetup, long_talk
 
 ANNS = ("My brother Quillfeather works at Brambleworks.", "I live in Rome.", "I moved to Oslo last week.")
@@ -23,7 +24,7 @@ WHOLE_TENANT = ArchiveTarget()
 
 def furnish(house: MemorySetup) -> tuple[ProjectId, ProjectId]:
     """Ann, Bob and sessions without a user in a shared project, in a private one and in none; with memories by hand, observations,
-    a moved session, a deleted message, and labels."""
+    a moved session, a deleted message, branches, and labels."""
     garden = house.project("Garden", "shared", system_prompt="Be kind. {MEMORIES}", pending_message_count=9)
     cellar = house.project("Cellar", "private")
     for user, words in (("ann", ANNS), ("bob", BOBS), (None, ("My cousin Wren paints boats.",))):
@@ -40,6 +41,7 @@ def furnish(house: MemorySetup) -> tuple[ProjectId, ProjectId]:
             title="A title",
             tags=("blue", "größe"),
             metadata={"b": 1.5, "a": ["x", None, {"deep": True}]},
+            choices=SessionChoices(pinned=True, archived=True, system_prompt="Be brief. {PROFILE}"),
         ),
     )
     old = Draft(
@@ -60,7 +62,25 @@ def furnish(house: MemorySetup) -> tuple[ProjectId, ProjectId]:
     house.session("moved", garden, "bob")
     house.say("moved", "My friend Lark lives in Dunmore.")
     house.move("moved", cellar)
+    branch_out(house, garden)
     return garden, cellar
+
+
+def branch_out(house: MemorySetup, project: ProjectId) -> None:
+    """A session with an edited message, a reply that was made again, a deleted message on another branch, a memory that was deleted
+    by hand, and the older of two branches current."""
+    services, reach = house.services, house.reach
+    house.session("branched", project, "ann")
+    (first, _) = house.tell("branched", "My cousin Finch lives in Tarvin.", "He has a boat.")
+    edit(services, reach, "branched", first.id, "My cousin Finch lives in Norbury.", "Does he?")
+    gone = house.say("branched", "He moved there in May.")[0]
+    answer_again(services, reach, "branched", "In May?")
+    house.say("branched", "Yes.")
+    services.forgetting.message(reach, gone.id)
+    services.extraction.extract_now(reach, "branched")
+    services.memories.forget(reach, house.stored("branched")[0].memory.id)
+    choose(services, reach, "branched", first.id)
+    services.extraction.extract_now(reach, "branched")
 
 
 def change_minds(house: MemorySetup) -> None:

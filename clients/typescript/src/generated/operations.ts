@@ -7,6 +7,7 @@ import type {
   Appended,
   Audit,
   ChatRequest,
+  ChosenBranch,
   Context,
   ContextRequest,
   CreatedKey,
@@ -145,8 +146,8 @@ export interface Operations {
   /**
    * Rename a project, make it the default, change whether its members recall each other's messages, or change its
    * settings. Fields that are not given stay as they are. With `dry_run=true` nothing is changed: the answer is how
-   * many sessions, of how many users, would newly recall each other; of a change of `settings.retention_days`, what
-   * would be forgotten. Needs the permission `admin`.
+   * many sessions, of how many users, would newly recall each other, and who these users are; of a change of
+   * `settings.retention_days`, what would be forgotten. Needs the permission `admin`.
    */
   change_project: {
     path: { project_id: ProjectId };
@@ -156,12 +157,13 @@ export interface Operations {
     answer: Project | VisibilityPreview | Retention;
   };
   /**
-   * Delete a project. Its sessions move to the shared pool with all their messages; its entries are deleted. Needs the
+   * Delete a project. Its sessions move to the shared pool with all their messages; its entries are deleted. With
+   * `dry_run=true` nothing is changed: the answer is how much would move, and who would recall it there. Needs the
    * permission `admin`.
    */
   delete_project: {
     path: { project_id: ProjectId };
-    query: Record<never, never>;
+    query: { dry_run?: boolean | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: DeletedProject;
@@ -169,7 +171,7 @@ export interface Operations {
   /** List the sessions of a project, most recent activity first. Needs the permission `read`. */
   list_project_sessions: {
     path: { project_id: ProjectId };
-    query: { limit?: number | undefined; cursor?: Cursor | undefined };
+    query: { pinned?: boolean | undefined; archived?: boolean | undefined; limit?: number | undefined; cursor?: Cursor | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: SessionPage;
@@ -234,8 +236,8 @@ export interface Operations {
   };
   /**
    * Forget now what is older than the tenant and its projects keep, in all projects and outside them, as the server's
-   * worker does every few minutes. With `dry_run=true` it is counted, and nothing is changed. Needs the permission
-   * `admin`.
+   * worker does every few minutes. `certificate` says what went, by kind and id, and the checks made afterwards. With
+   * `dry_run=true` it is counted, and nothing is changed. Needs the permission `admin`.
    */
   apply_tenant_retention: {
     path: Record<never, never>;
@@ -245,8 +247,9 @@ export interface Operations {
     answer: Retention;
   };
   /**
-   * Forget now what is older than the project or its tenant keeps, as the server's worker does every few minutes. With
-   * `dry_run=true` it is counted, and nothing is changed. Needs the permission `admin`.
+   * Forget now what is older than the project or its tenant keeps, as the server's worker does every few minutes.
+   * `certificate` says what went, by kind and id, and the checks made afterwards. With `dry_run=true` it is counted,
+   * and nothing is changed. Needs the permission `admin`.
    */
   apply_project_retention: {
     path: { project_id: ProjectId };
@@ -305,6 +308,20 @@ export interface Operations {
     answer: Streamed;
   };
   /**
+   * Import an archive, or a stream of conversations, sent as `application/x-ndjson`. It may be of any length; a line
+   * has at most 1 MiB. What is there already stays as it is, so that importing twice changes nothing. Everything goes
+   * into the caller's tenant, and within the reach of its key. An archive that is damaged or does not fit is refused
+   * where that is noticed; what was imported before stays, and a repeated import adds the rest. Needs the permission
+   * `admin`.
+   */
+  import_archive: {
+    path: Record<never, never>;
+    query: Record<never, never>;
+    headers: Record<never, never>;
+    body: Streamed;
+    answer: Imported;
+  };
+  /**
    * Check the isolation of this server from inside the caller's tenant: make projects, users, sessions and keys with
    * markers, ask for them through every interface, and remove them again. `crossings` counts the answers that showed
    * what they must not. Nothing that was there before is changed; events of the audit's sessions are published, and its
@@ -330,20 +347,6 @@ export interface Operations {
     answer: Audit;
   };
   /**
-   * Import an archive, or a stream of conversations, sent as `application/x-ndjson`. It may be of any length; a line
-   * has at most 1 MiB. What is there already stays as it is, so that importing twice changes nothing. Everything goes
-   * into the caller's tenant, and within the reach of its key. An archive that is damaged or does not fit is refused
-   * where that is noticed; what was imported before stays, and a repeated import adds the rest. Needs the permission
-   * `admin`.
-   */
-  import_archive: {
-    path: Record<never, never>;
-    query: Record<never, never>;
-    headers: Record<never, never>;
-    body: Streamed;
-    answer: Imported;
-  };
-  /**
    * Create a session. Without `project_id` it is in the project of the request; with `null` in the shared pool. An
    * existing `external_id` with equal fields is answered with that session and 200. Needs the permission `write`.
    */
@@ -360,7 +363,7 @@ export interface Operations {
    */
   list_sessions: {
     path: Record<never, never>;
-    query: { project_id?: string | undefined; user_id?: Name | undefined; limit?: number | undefined; cursor?: Cursor | undefined };
+    query: { project_id?: string | undefined; user_id?: Name | undefined; pinned?: boolean | undefined; archived?: boolean | undefined; external_id?: Name | undefined; limit?: number | undefined; cursor?: Cursor | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: SessionPage;
@@ -376,8 +379,9 @@ export interface Operations {
   /**
    * Change the given fields. `project_id: null` takes the session out of its project; its messages move along, except
    * for what replies quote from the pool that it leaves. With `dry_run=true` nothing is changed: the answer is how much
-   * would move, and how many replies were given text of that pool; this needs the permission `read` too. Needs the
-   * permission `write`.
+   * would move, how many replies were given text of that pool, and who would recall it then; this needs the permission
+   * `read` too. `pinned`, `archived`, `system_prompt` and `model` are no activity: `updated_at` stays. A system prompt
+   * without placeholders is stored with a warning. Needs the permission `write`.
    */
   change_session: {
     path: { external_id: Name };
@@ -418,12 +422,13 @@ export interface Operations {
     answer: Message;
   };
   /**
-   * List the messages of a session, in chronological order. With a `cursor`, `after` is ignored. Needs the permission
-   * `read`.
+   * List the messages of a session's current branch, in chronological order: from its beginning, or after, before or
+   * around a message; with `before=end` the last ones. With `branch=all` those of all branches, by their ids. With a
+   * `cursor`, `after`, `before` and `around` are ignored. Needs the permission `read`.
    */
   list_messages: {
     path: { external_id: Name };
-    query: { limit?: number | undefined; cursor?: Cursor | undefined; after?: MessageId | undefined; filter?: string | undefined };
+    query: { limit?: number | undefined; cursor?: Cursor | undefined; after?: MessageId | undefined; before?: string | undefined; around?: MessageId | undefined; receipts?: boolean | undefined; filter?: string | undefined; branch?: "current" | "all" | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: MessagePage;
@@ -435,6 +440,18 @@ export interface Operations {
     headers: Record<never, never>;
     body: NewMessages;
     answer: MessageList;
+  };
+  /**
+   * Make the branch that contains a message the current one, down to the newest message below it. The messages of other
+   * branches are kept, but not recalled. If the message is on the current branch, nothing changes. Refused with
+   * `turn_in_progress` while a reply is being made. Needs the permission `read` too. Needs the permission `write`.
+   */
+  choose_branch: {
+    path: { external_id: Name };
+    query: { wait?: "indexed" | undefined };
+    headers: Record<never, never>;
+    body: ChosenBranch;
+    answer: Session;
   };
   /**
    * Delete one message, with the memories and observations derived from it. With `dry_run=true` nothing is changed;
@@ -920,9 +937,9 @@ export const ROUTES: { readonly [name in keyof Operations]: Route } = {
   erase_tenant: { method: "DELETE", path: "/operator/tenants/{tenant_id}", repeat: "never", answer: "json" },
   create_tenant_key: { method: "POST", path: "/operator/tenants/{tenant_id}/keys", repeat: "with-key", answer: "json" },
   export_archive: { method: "GET", path: "/v1/export", repeat: "always", answer: "stream" },
+  import_archive: { method: "POST", path: "/v1/import", repeat: "never", answer: "json" },
   audit_tenant: { method: "POST", path: "/v1/audit", repeat: "never", answer: "json" },
   audit_server: { method: "POST", path: "/operator/audit", repeat: "never", answer: "json" },
-  import_archive: { method: "POST", path: "/v1/import", repeat: "never", answer: "json" },
   create_session: { method: "POST", path: "/v1/sessions", repeat: "with-key", answer: "json" },
   list_sessions: { method: "GET", path: "/v1/sessions", repeat: "always", answer: "json" },
   get_session: { method: "GET", path: "/v1/sessions/{external_id}", repeat: "always", answer: "json" },
@@ -932,6 +949,7 @@ export const ROUTES: { readonly [name in keyof Operations]: Route } = {
   record_message: { method: "POST", path: "/v1/sessions/{external_id}/messages", repeat: "with-key", answer: "json" },
   list_messages: { method: "GET", path: "/v1/sessions/{external_id}/messages", repeat: "always", answer: "json" },
   record_messages: { method: "POST", path: "/v1/sessions/{external_id}/messages/batch", repeat: "with-key", answer: "json" },
+  choose_branch: { method: "POST", path: "/v1/sessions/{external_id}/branch", repeat: "never", answer: "json" },
   forget_message: { method: "DELETE", path: "/v1/messages/{message_id}", repeat: "never", answer: "json" },
   record_episode: { method: "POST", path: "/v1/episodes", repeat: "with-key", answer: "json" },
   list_items: { method: "GET", path: "/v1/sessions/{external_id}/items", repeat: "always", answer: "json" },

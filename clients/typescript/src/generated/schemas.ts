@@ -34,8 +34,9 @@ export interface Appended {
 }
 
 /**
- * The result. `crossings` is 0 if every wall stood; the first ones are in `found`. `blind` counts reads that should
- * have shown their own marker and did not, so that they prove nothing. `left` is what could not be removed afterwards.
+ * The result. `crossings` is 0 if every wall stood; the first ones are in `found`. `blind` counts reads that failed, or
+ * should have shown their own marker and did not, so that they prove nothing; `not_seen` names them. `left` is what
+ * could not be removed afterwards. `passed`: none of these.
  */
 export interface Audit {
   reads: number;
@@ -48,6 +49,7 @@ export interface Audit {
   not_seen: string[];
   not_asked: NotAsked[];
   left: string[];
+  passed: boolean;
 }
 
 /**
@@ -90,16 +92,34 @@ export interface ChatRequest {
   project_id?: ProjectId | null | undefined;
   /** The user of a new session. A session that exists must be this user's. */
   user_id?: Name | null | undefined;
-  /** `regenerate-message`: answer the user's last message again; the new reply replaces the old one. */
+  /**
+   * `regenerate-message`: make a reply again; the new one becomes current, and the old one stays on a branch of its
+   * own.
+   */
   trigger?: "submit-message" | "regenerate-message" | undefined;
-  /** The id that the client gave the message; not used. */
+  /**
+   * With `submit-message`: the id of the user's message that this one is another version of. It becomes its sibling,
+   * and what followed the old one stays on a branch of its own. With `regenerate-message`: the id of the reply to be
+   * made again, or of the user's message to be answered; without it, or with an id that does not begin with `msg_`, the
+   * user's last message is answered again.
+   */
   messageId?: string | null | undefined;
+  /**
+   * What is less relevant to the message is not recalled for this reply; 0 recalls everything. Without it: the
+   * project's setting.
+   */
+  min_relevance?: number | null | undefined;
 }
 
 /** A check that was not made, and why: nothing is claimed about it. */
 export interface CheckNotMade {
   check: string;
   reason: string;
+}
+
+/** A message of the branch that is wanted. */
+export interface ChosenBranch {
+  message_id: MessageId;
 }
 
 /** Text without NUL, not blank. */
@@ -209,7 +229,7 @@ export interface CreatedKey {
 
 /**
  * A read that showed what it must not: who asked, through which door and path, and whose words or ids were in the
- * answer.
+ * answer; or which target was answered as if the reader reached it.
  */
 export interface Crossing {
   reader: string;
@@ -222,8 +242,9 @@ export interface Crossing {
 export type Cursor = string;
 
 /**
- * How many sessions, memories, files and entries of a deleted project moved to the shared pool. The certificate names
- * what was removed: the project.
+ * How many sessions, memories, files and entries of a deleted project moved to the shared pool, or would. The
+ * certificate names what was removed: the project. Of a dry run, `would_remove` does, and `visible_to` says who would
+ * recall them there: other sessions of the same users, which are in no project.
  */
 export interface DeletedProject {
   sessions_moved: number;
@@ -231,6 +252,8 @@ export interface DeletedProject {
   files_moved: number;
   entries_moved: number;
   certificate: Certificate | null;
+  would_remove: RemovedRows | null;
+  visible_to: VisibilityPreview | null;
 }
 
 /** How many reads went through one door. */
@@ -325,9 +348,9 @@ export interface EntryOperations {
   /** Whose entries. Without it: those of no user. */
   user_id?: Name | null | undefined;
   /**
-   * Each has an `op`: `get`, `put`, `delete` (`namespace`, `key`), `search` (`namespace_prefix`), `list_namespaces`,
-   * `delete_expired`, or `expect` (`namespace`, `key`, `value`): unless the entry has this value, or is missing for
-   * `null`, nothing is written, and the answer is 409.
+   * Each has an `op`: `get`, `put`, `delete` (`namespace`, `key`), `search` (`namespace_prefix`), `list` (`namespace`;
+   * in order of keys, on from `after`), `list_namespaces`, `delete_expired`, or `expect` (`namespace`, `key`, `value`):
+   * unless the entry has this value, or is missing for `null`, nothing is written, and the answer is 409.
    */
   operations: Record<string, unknown>[];
 }
@@ -516,7 +539,8 @@ export interface Forgotten {
 /**
  * A search result: an episode, shown by its best message, a memory, or an entity, which has no session. `user_id` is
  * the user of the session, or of the part of a project that an entity is in; `author` is that of the message. `score`
- * orders the hits; `relevance` and `strength` are as in `ContextItem`. `status` is that of a memory.
+ * orders the hits; `relevance` and `strength` are as in `ContextItem`. `status` is that of a memory. Where several
+ * users may be quoted, memories and notes name them, as in a context.
  */
 export interface Hit {
   kind: "episode" | "memory" | "entity";
@@ -691,11 +715,16 @@ export interface MentionPage {
   next_cursor: Cursor | null;
 }
 
-/** A message. `seq` counts from 1 in its session; `is_memory_checked` says that extraction has read it. */
+/**
+ * A message. `seq` counts from 1 in its session; `is_memory_checked` says that extraction has read it. `parent_id` is
+ * the message that it follows; `is_current` says that it is on the current branch of its session.
+ */
 export interface Message {
   id: MessageId;
   session_id: Name;
   seq: number;
+  parent_id: string | null;
+  is_current: boolean;
   role: "user" | "assistant" | "system" | "tool";
   content: string;
   author: string | null;
@@ -721,15 +750,22 @@ export interface MessageList {
   data: Message[];
 }
 
+/**
+ * Messages in chronological order. `next_cursor` goes on towards newer messages, `previous_cursor` towards older ones.
+ * `receipts` are those of the replies on the page, if they were asked for.
+ */
 export interface MessagePage {
   data: Message[];
   next_cursor: Cursor | null;
+  previous_cursor: string | null;
+  receipts: ReceiptSummary[];
 }
 
 /**
  * What would move with a session. `replies_given_recalled_text` counts its replies that were given recalled text of the
  * pool that it would leave: their own words move along, what they quote of that text does not. `sessions` and `users`:
  * how many other sessions, of how many users, would recall it from then on; None for a key that is bound to one user.
+ * `user_ids` are the first 100 of these users, for an admin; None for any other caller.
  */
 export interface MovePreview {
   messages: number;
@@ -738,6 +774,7 @@ export interface MovePreview {
   replies_given_recalled_text: number;
   sessions: number | null;
   users: number | null;
+  user_ids: string[] | null;
 }
 
 /** One line of text without control characters, not blank. */
@@ -822,6 +859,14 @@ export interface NewSession {
   tags?: string[] | undefined;
   /** Stored and returned unchanged: at most 16,384 characters as JSON, nested at most 32 levels deep. */
   metadata?: Record<string, unknown> | undefined;
+  /** For lists; whether the session is recalled does not depend on it. */
+  pinned?: boolean | undefined;
+  /** For lists; an archived session is still recalled. */
+  archived?: boolean | undefined;
+  /** The system prompt of this session, a template as in a project's settings. `null`: the project's. */
+  system_prompt?: string | null | undefined;
+  /** The chat model of this session, which the model's server has to list. `null`: the project's. */
+  model?: Name | null | undefined;
 }
 
 export interface NewTenant {
@@ -1031,7 +1076,10 @@ export interface RecalledEntity {
   strength: "strong" | "weak";
 }
 
-/** A memory in a context, with its `relevance` to the query and its `strength`, as in `ContextItem`. */
+/**
+ * A memory in a context, with its `relevance` to the query and its `strength`, as in `ContextItem`. Where several users
+ * may be quoted, as in a shared project, `content` names the user: `User "ann" …` instead of the stored `The user …`.
+ */
 export interface RecalledMemory {
   id: string;
   content: string;
@@ -1120,6 +1168,19 @@ export interface ReceiptPool {
   version_now: number | null;
 }
 
+/**
+ * The receipt of a reply in numbers: how many items it was `given`, and how many of them are `strong` and `weak`.
+ * Without `placeholders` its prompt had no room for what is remembered.
+ */
+export interface ReceiptSummary {
+  id: string;
+  message_id: string;
+  given: number;
+  strong: number;
+  weak: number;
+  placeholders: boolean;
+}
+
 /** The answer of deleting one message, memory or entity: its certificate, or with a dry run what would be removed. */
 export interface Removed {
   certificate: Certificate | null;
@@ -1148,7 +1209,8 @@ export interface ReplyFacts {
 
 /**
  * How much was too old, and was forgotten, or would be; `sessions` are those that lost messages. Not `complete`: one
- * call does not forget more, and the next one, or the worker, goes on.
+ * call does not forget more, and the next one, or the worker, goes on. `certificate` names what went; it is null if
+ * nothing did, and for a dry run.
  */
 export interface Retention {
   sessions: number;
@@ -1157,6 +1219,7 @@ export interface Retention {
   observations: number;
   complete: boolean;
   files: number;
+  certificate: Certificate | null;
 }
 
 export interface RevisionPage {
@@ -1196,9 +1259,9 @@ export interface SentPart {
 }
 
 /**
- * What was sent to the model, without its words. `prompt` is `default` or `project`; of the project's own prompt there
- * is the SHA-256. Without `placeholders`, nothing that is remembered was given. `conversation_ids` are the messages of
- * the session that were sent, as far as they exist; `more_parts` are not listed.
+ * What was sent to the model, without its words. `prompt` is `default`, `project` or `session`; of the prompt of a
+ * project or a session there is the SHA-256. Without `placeholders`, nothing that is remembered was given.
+ * `conversation_ids` are the messages of the session that were sent, as far as they exist; `more_parts` are not listed.
  */
 export interface SentPrompt {
   prompt: string;
@@ -1211,7 +1274,10 @@ export interface SentPrompt {
 }
 
 /**
- * A session. `memory_job_pending` says that it waits for extraction, `last_extraction_error` why the last one failed.
+ * A session. `memory_job_pending` says that it waits for extraction, `last_extraction_error` why the last one failed. A
+ * `pinned` or `archived` session is recalled like all others. `system_prompt` and `model` replace those of its project;
+ * None leaves these. `warnings` are about the system prompt. `current_leaf_id` is the last message of its current
+ * branch; `is_forked` says that it has messages on other branches too, which `message_count` counts.
  */
 export interface Session {
   external_id: Name;
@@ -1221,10 +1287,18 @@ export interface Session {
   tags: string[];
   metadata: Record<string, unknown>;
   message_count: number;
+  current_leaf_id: string | null;
+  is_forked: boolean;
   memory_job_pending: boolean;
   last_extraction_error: string | null;
   created_at: Time;
   updated_at: Time;
+  memory_count: number;
+  pinned: boolean;
+  archived: boolean;
+  system_prompt: string | null;
+  model: string | null;
+  warnings: string[];
 }
 
 /** A change of a session; fields that are not given stay as they are. */
@@ -1235,6 +1309,14 @@ export interface SessionChange {
   project_id?: ProjectId | null | undefined;
   tags?: string[] | null | undefined;
   metadata?: Record<string, unknown> | null | undefined;
+  /** For lists; whether the session is recalled does not depend on it. */
+  pinned?: boolean | undefined;
+  /** For lists; an archived session is still recalled. */
+  archived?: boolean | undefined;
+  /** The system prompt of this session, a template as in a project's settings. `null`: the project's. */
+  system_prompt?: string | null | undefined;
+  /** The chat model of this session, which the model's server has to list. `null`: the project's. */
+  model?: Name | null | undefined;
 }
 
 export interface SessionPage {
@@ -1247,7 +1329,11 @@ export interface Stopped {
   stopped: boolean;
 }
 
-/** The same with its words as they are now, and its session. */
+/**
+ * The same with its words as they are now, when they were said or made, and of whom they are. A message has a `role`
+ * and perhaps an `author`, a memory a `status`, an entity `notes`, and all but entities a session. `same_session`: it
+ * is of the session of the receipt.
+ */
 export interface StoredReceiptItem {
   kind: string;
   id: string;
@@ -1258,6 +1344,13 @@ export interface StoredReceiptItem {
   is_excerpt: boolean;
   content: string;
   session_id: Name | null;
+  user_id: Name | null;
+  role: "user" | "assistant" | "system" | "tool" | null;
+  author: string | null;
+  status: string | null;
+  notes: string | null;
+  created_at: Time;
+  same_session: boolean;
 }
 
 /** A new tenant. `admin_key` is not stored, and cannot be read again. */
@@ -1328,8 +1421,12 @@ export interface Usage {
   entries: number;
 }
 
-/** How many sessions, of how many users, would begin to recall each other. */
+/**
+ * How many sessions, of how many users, would begin to recall each other. `user_ids` are the first 100 of these users,
+ * for an admin; None for any other caller.
+ */
 export interface VisibilityPreview {
   sessions: number;
   users: number;
+  user_ids: string[] | null;
 }

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from cloister.domain.errors import CloisterError, InvalidRequest, TooLarge
+from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.identifiers import (
     MAX_SEQUENCE,
     format_entity_id,
@@ -238,9 +238,3 @@ REVISION_ID = _identifier("rev_", lambda number: f"rev_{number:016x}")
 ITEM_ID = _identifier("item_", lambda number: f"item_{number:016x}")
 RESPONSE_ID = _identifier("resp_", lambda number: f"resp_{number:016x}")
 OBSERVATION_ID = _identifier("obs_", format_observation_id)
-
-
-def at_line(error: CloisterError, number: int) -> CloisterError:
-    """The error with the number of its line as a note, which every interface prints behind it."""
-    error.add_note(f"It is in line {number:,} of the archive.")
-    return error

@@ -13,9 +13,9 @@ from cloister.domain.errors import InvalidRequest, TooLarge
 
 ARCHIVE: Final = "cloister-archive"
 CONVERSATIONS: Final = "cloister-conversations"
-VERSION = 3
+VERSION = 4
 """Of archives. Version 1 had no items, responses and relations, and entities with one name each; version 2 had no files and no
-entries. Both are read too."""
+entries; version 3 had nothing that was chosen for a session, and no branches. All are read too."""
 CONVERSATIONS_VERSION = 1
 LONGEST_LINE = 1 << 21
 """Bytes of one line. The largest item or response, which came as part of a request of 1 MiB, is shorter."""

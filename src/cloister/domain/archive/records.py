@@ -1,8 +1,8 @@
 """The records of an archive, one for each kind of line: what is stored of a tenant, a project or a user, and nothing computed.
 
 A record is written with all its fields, in the order in which they are declared, and read with exactly these: an unknown or missing
-field is refused, but for those with a default, which archives of version 1 do not have. There are no records of keys, and none has
-a tenant: an archive belongs to the tenant into which it is imported.
+field is refused, but for those with a default, which earlier archives do not have. There are no records of keys, and none has a
+tenant: an archive belongs to the tenant into which it is imported.
 """
 
 from collections.abc import Mapping
@@ -18,10 +18,13 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.extraction import EntityType
 from cloister.domain.identifiers import EntityId, MemoryId, MessageId, ObservationId, ProjectId, RevisionId, SessionId
 from cloister.domain.memory import MAX_MEMORY, MemorySource
+from cloister.domain.project_settings import MAX_SYSTEM_PROMPT
 from cloister.domain.scope import MemberVisibility
 from cloister.domain.text import Metadata
 from cloister.domain.truth.revision import RevisionAction
 
+PARENT_NOT_GIVEN = MessageId(-1)
+"""The parent of a message in an archive without branches: the message before it."""
 _LONGEST_NOTE = 10_000
 R = TypeVar("R", bound="Record")
 
@@ -73,7 +76,8 @@ class ProjectRecord(Record):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionRecord(Record):
     """A session. Its `id` is in the high bits of its messages' ids. `next_sequence` is the number of its next message,
-    `episode_id` the episode that the next reply belongs to, `observed_message_id` the last message that observations cover."""
+    `episode_id` the episode that the next reply belongs to, `observed_message_id` the last message that observations cover.
+    Messages up to `settled_message_id` are not extracted again: a person deleted something that came from them."""
 
     kind = "session"
     id: Annotated[SessionId, codecs.SESSION_NUMBER]
@@ -88,12 +92,17 @@ class SessionRecord(Record):
     observed_message_id: Annotated[MessageId | None, optional(codecs.MESSAGE_ID)]
     created_at: Annotated[int, codecs.TIME]
     updated_at: Annotated[int, codecs.TIME]
+    pinned: Annotated[bool, codecs.FLAG] = False
+    archived: Annotated[bool, codecs.FLAG] = False
+    system_prompt: Annotated[str | None, optional(codecs.text(MAX_SYSTEM_PROMPT))] = None
+    model: Annotated[str | None, optional(codecs.NAME)] = None
+    settled_message_id: Annotated[MessageId | None, optional(codecs.MESSAGE_ID)] = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FormerProjectRecord(Record):
-    """A project in which a session was before it moved: its messages up to `last_message_id` were said there, and those that were
-    not looked at yet give their entities to it. `project_id` is null if that project is not in the archive."""
+    """A project in which a session was before it moved: its messages up to `last_message_id` were said there, and give their
+    entities to it when they are extracted. `project_id` is null if that project is not in the archive."""
 
     kind = "former_project"
     last_message_id: Annotated[MessageId, codecs.MESSAGE_ID]
@@ -103,7 +112,8 @@ class FormerProjectRecord(Record):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MessageRecord(Record):
     """A message of the session before it. `is_memory_checked`: it was looked at for memories. `has_recalled_text`: it quotes what
-    was recalled where its session is, or was made with it."""
+    was recalled where its session is, or was made with it. `parent_id` is the message that it follows, null for a first one;
+    `is_current`: it is on the current branch of its session."""
 
     kind = "message"
     id: Annotated[MessageId, codecs.MESSAGE_ID]
@@ -117,6 +127,8 @@ class MessageRecord(Record):
     categories: Annotated[tuple[str, ...], codecs.CATEGORIES]
     metadata: Annotated[Metadata, codecs.METADATA]
     created_at: Annotated[int, codecs.TIME]
+    parent_id: Annotated[MessageId | None, optional(codecs.MESSAGE_ID)] = PARENT_NOT_GIVEN
+    is_current: Annotated[bool, codecs.FLAG] = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -52,15 +52,15 @@ def checked_namespace(
     return namespace
 
 
-def checked_key(key: str) -> str:
+def checked_key(key: str, field: str = "key") -> str:
     """Check the key of an entry: text that is not empty, without NUL."""
     if not isinstance(key, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidRequest("key", "must be text.")
+        raise InvalidRequest(field, "must be text.")
     if not key or "\x00" in key:
-        raise InvalidRequest("key", "must not be empty, and have no NUL character.")
-    size = len(_bytes(key, "key"))
+        raise InvalidRequest(field, "must not be empty, and have no NUL character.")
+    size = len(_bytes(key, field))
     if size > MAX_NAMESPACE:
-        raise TooLarge("key", size, MAX_NAMESPACE, "bytes")
+        raise TooLarge(field, size, MAX_NAMESPACE, "bytes")
     return key
 
 

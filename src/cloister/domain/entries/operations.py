@@ -70,6 +70,16 @@ class SearchEntries:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ListEntries:
+    """The entries of one namespace in order of their keys, after the one with the key `after`. An entry that is changed between two
+    pages is on one of them, which a search does not promise."""
+
+    namespace: Namespace
+    after: str | None
+    limit: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ListNamespaces:
     conditions: tuple[MatchCondition, ...]
     max_depth: int | None
@@ -82,7 +92,7 @@ class DeleteExpired:
     """Delete the entries of the part that have expired, which are no longer found."""
 
 
-Read = GetEntry | SearchEntries | ListNamespaces
+Read = GetEntry | SearchEntries | ListEntries | ListNamespaces
 Write = PutEntry | DeleteEntry | DeleteExpired
 Operation = Read | Write | ExpectEntry
 
@@ -150,6 +160,15 @@ def search_entries(
     )
 
 
+def list_entries(namespace: Sequence[str], *, after: str | None = None, limit: int = 100) -> ListEntries:
+    """Neither the namespaces below this one nor the lives of entries are touched: a list does not prolong them."""
+    return ListEntries(
+        namespace=checked_namespace(namespace),
+        after=None if after is None else checked_key(after, "after"),
+        limit=checked_limit(limit, "limit", MOST_ENTRIES, lowest=1),
+    )
+
+
 def list_namespaces(
     conditions: Sequence[tuple[MatchKind, Sequence[str]]] = (),
     *,
@@ -174,7 +193,7 @@ def check_batch(operations: Sequence[Operation]) -> None:
     """Check the size of a batch."""
     if len(operations) > MOST_OPERATIONS:
         raise TooLarge("operations", len(operations), MOST_OPERATIONS, "operations")
-    searches = sum(1 for operation in operations if isinstance(operation, SearchEntries | ListNamespaces))
+    searches = sum(1 for operation in operations if isinstance(operation, SearchEntries | ListEntries | ListNamespaces))
     if searches > MOST_SEARCHES:
         raise TooLarge("operations", searches, MOST_SEARCHES, "searches and lists")
 

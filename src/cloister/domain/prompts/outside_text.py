@@ -123,12 +123,16 @@ def harmless(text: str) -> str:
 def without_control_words(text: str) -> str:
     """A message's text as it is sent with its role. What a model's server could take for the end of the message, or for another
     role, gets other brackets; everything else is unchanged."""
+    text = without_control_tokens(text)
+    return _SPEAKER.sub(_bracketed, text) if ":" in text or not text.isascii() else text
+
+
+def without_control_tokens(text: str) -> str:
+    """A text without whole control tokens such as `<|im_start|>` and `[INST]`. Lines that begin with a role are unchanged."""
     anything = not text.isascii()
     if anything or "<" in text:
         text = _ANGLED.sub(_other_angles, text)
-    if anything or "[" in text:
-        text = _SQUARED.sub(_other_squares, text)
-    return _SPEAKER.sub(_bracketed, text) if anything or ":" in text else text
+    return _SQUARED.sub(_other_squares, text) if anything or "[" in text else text
 
 
 def _folded(word: str) -> str:

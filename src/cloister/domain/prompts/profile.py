@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, get_args
 
 from cloister.domain.identifiers import MemoryId
 from cloister.domain.memory import MemorySource, quoted
-from cloister.domain.prompts.speaker import attributed, with_user
+from cloister.domain.prompts.speaker import attributed
 from cloister.domain.text import CHARACTERS_A_TOKEN
 
 DEFAULT_PROFILE_TOKENS = 300
@@ -71,22 +71,25 @@ class ProfileFact(NamedTuple):
     user: str | None = None
     sessions: tuple[str, ...] = ()
 
+    def said(self, *, named: bool) -> str:
+        """The fact, with the name of its user if `named`. The notes of an entity name their speakers already."""
+        return self.content if self.group == "entities" else attributed(self.content, self.user, named=named)
+
     def line(self, *, named: bool) -> str:
         """The fact as one line of a prompt, with the name of its user if `named`."""
-        if self.group == "entities":  # their notes name their speakers already, except users without a name
-            said = with_user(self.content, None) if named else self.content
-        else:
-            said = attributed(self.content, self.user, named=named)
+        said = self.said(named=named)
         return f"{self.group.capitalize()}: {said}" if self.group else said
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Profile:
-    """The facts that fit the budget, their text for a prompt, and its tokens; without facts the text is empty."""
+    """The facts that fit the budget, their text for a prompt, and its tokens; without facts the text is empty. `named`: the text
+    names users."""
 
     text: str
     facts: tuple[ProfileFact, ...]
     tokens: int
+    named: bool = False
 
 
 def stable_facts(memories: Iterable[ProfileMemory]) -> list[ProfileFact]:
@@ -125,7 +128,7 @@ def profile_of(
         text = quoted(fact.line(named=named) for fact in ordered)
         tokens = -(-len(text) // CHARACTERS_A_TOKEN)
         if tokens <= budget or not chosen:
-            return Profile(text=text, facts=tuple(ordered), tokens=tokens)
+            return Profile(text=text, facts=tuple(ordered), tokens=tokens, named=named)
         chosen = chosen[:-1]  # quoting has lengthened the text
 
 

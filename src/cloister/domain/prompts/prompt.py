@@ -72,11 +72,12 @@ def prompt(template: str | None, context: Context, question: Message) -> list[Ch
 
 
 def _alternating(messages: Iterable[Message]) -> list[ChatMessage]:
-    """The completed messages as chat messages. Consecutive messages of one role are merged, because many models require alternating
-    roles. Tool messages are left out, because models reject a tool result without its call."""
+    """The messages as chat messages, also replies that were cut off, so that the model can go on; failed ones are not its words.
+    Consecutive messages of one role are merged, because many models require alternating roles. Tool messages are left out, because
+    models reject a tool result without its call."""
     said: list[tuple[Role, str]] = []
     for message in messages:
-        if message.status != "completed" or message.role not in _SPOKEN:
+        if message.status == "failed" or message.role not in _SPOKEN:
             continue
         content = spoken(message.content)
         if said and said[-1][0] == message.role:

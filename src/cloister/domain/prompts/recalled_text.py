@@ -6,11 +6,13 @@ from cloister.domain.identifiers import PoolId
 from cloister.domain.memory import has_recalled, without_recalled
 from cloister.domain.text import CHARACTERS_A_TOKEN
 
-RECALL_ONLY = (
+RECALL_ONLY = "No model connected. Here is what I remember:"
+"""The beginning of a reply that consists of quotations only."""
+_OLD_RECALL_ONLY = (
     "Recall only: no model is set here, so this quotes what is remembered (set CLOISTER_MODEL_URL for a real reply)."
 )
-"""The beginning of a reply that consists of quotations only."""
-NOTHING_RECALLED = "Nothing that is remembered here is related to what you said."
+_OLD_NOTHING_RECALLED = "Nothing that is remembered here is related to what you said."
+_NOTHING_RECALLED, _NOTHING_ENDS = "I found nothing related in *", "*."
 QUOTATION_STAYED = "(This quoted what is remembered where the session was before; the quotation stayed there.)"
 """Replaces a message that was only a quotation, after its session left the quoted pool."""
 QUOTATION_FORGOTTEN = "(This quoted something that was forgotten since.)"
@@ -19,13 +21,22 @@ NO_POOL = PoolId(0)
 """The pool of quotations whose pool no longer exists as it was, because its project's visibility changed."""
 
 
+def nothing_recalled(project: str | None) -> str:
+    """The reply without a model where nothing is related. It names the project, so it counts as quoted: it is shown only while the
+    session is there."""
+    return f"{_NOTHING_RECALLED}{project or 'No project'}{_NOTHING_ENDS}"
+
+
 def own_words(content: str) -> str:
     """A message's text without recalled text; empty if it has no words of its own."""
     if content == QUOTATION_FORGOTTEN:
         return ""
-    if content.startswith(RECALL_ONLY):
-        rest = without_recalled(content).removeprefix(RECALL_ONLY).strip()
-        return "" if rest == NOTHING_RECALLED else rest
+    if content.startswith(_NOTHING_RECALLED) and content.endswith(_NOTHING_ENDS) and "\n" not in content:
+        return ""
+    for opening in (RECALL_ONLY, _OLD_RECALL_ONLY):
+        if content.startswith(opening):
+            rest = without_recalled(content).removeprefix(opening).strip()
+            return "" if rest == _OLD_NOTHING_RECALLED else rest
     return without_recalled(content) if has_recalled(content) else content
 
 

@@ -50,14 +50,18 @@ def user_named(user: str | None) -> str:
 def speaker(message: Message, user: str | None, *, named: bool) -> str:
     """The speaker of a message: its role, and its author's name if it has one. With `named` also the user of its session, which is
     `user`."""
-    name = message.author
-    if message.role != "user":
-        said_by = message.role if name is None else f"{message.role} {in_quotes(name)}"
+    return speaker_of(message.role, message.author, user, named=named)
+
+
+def speaker_of(role: str, author: str | None, user: str | None, *, named: bool) -> str:
+    """The same, of a message with this role and author."""
+    if role != "user":
+        said_by = role if author is None else f"{role} {in_quotes(author)}"
         return f"{said_by} to {user_named(user)}" if named else said_by
-    if name is None:
+    if author is None:
         return user_named(user) if named else "user"
-    of_user = f" of {user_named(user)}" if named and user not in (None, name) else ""
-    return f"user {in_quotes(name)}{of_user}"
+    of_user = f" of {user_named(user)}" if named and user not in (None, author) else ""
+    return f"user {in_quotes(author)}{of_user}"
 
 
 def attributed(statement: str, user: str | None, *, named: bool) -> str:
@@ -65,10 +69,10 @@ def attributed(statement: str, user: str | None, *, named: bool) -> str:
     if not named or not statement:
         return statement
     who = user_named(user)
-    return with_user(statement, user) if _THE_USER.match(statement) else f"{who}: {with_user(statement, user)}"
+    return _with_user(statement, user) if _THE_USER.match(statement) else f"{who}: {_with_user(statement, user)}"
 
 
-def with_user(statement: str, user: str | None) -> str:
+def _with_user(statement: str, user: str | None) -> str:
     """A statement with the user's name instead of "The user" at the beginning of sentences."""
     who = user_named(user)
     return _THE_USER.sub(lambda _: f"{who[0].upper()}{who[1:]}", statement)

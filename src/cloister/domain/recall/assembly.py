@@ -43,11 +43,13 @@ def assemble(
     user: str | None = None,
     shared: bool = False,
     unshown: int = 0,
+    in_time_order: bool = False,
 ) -> Context:
     """Assemble a context. Pinned memories come first, with at most half of the budget; then the newest part of the conversation;
     then related messages; then other memories, entities and observations with the tokens that are left. Whatever does not fit is
     counted in `omitted`, with what recall has left out, and with `unshown`: messages of the conversation that the caller has left
-    out of `said` because they do not fit (see `newest_that_fit`), and that are not among the related ones."""
+    out of `said` because they do not fit (see `newest_that_fit`), and that are not among the related ones. The related messages are
+    the best first, or in the order in which they were said."""
     pinned, pinned_tokens = _pinned_that_fit(derived, room.budget)
     budget = None if room.budget is None else room.budget - pinned_tokens
     conversation = _in_order(said)
@@ -56,6 +58,8 @@ def assemble(
     kept = _newest_that_fit(conversation, budget)
     left = None if budget is None else budget - sum(map(_cost, kept))
     chosen = _fitting(history, _smaller(left, room.history), room.shorten)
+    if in_time_order:
+        chosen.sort(key=lambda item: (item.message.created_at, item.message.id))
     left = None if left is None else left - sum(_cost(item.message) for item in chosen)
     others = tuple(stored for stored in derived.memories if not stored.memory.pinned)
     fitting, derived_tokens = _derived_that_fit(replace(derived, memories=others), left)

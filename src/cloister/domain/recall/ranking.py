@@ -25,7 +25,7 @@ class Bounds:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
     """The evidence for each candidate, as columns of equal length. `roles` are positions in `conversation.ROLES`; `size` is the
-    number of messages in the pool, of which the candidates may be only some."""
+    number of different messages in the pool, of which the candidates may be only some."""
 
     size: int
     ids: npt.NDArray[np.int64]
@@ -38,10 +38,21 @@ class Evidence:
     session_prior: npt.NDArray[np.float32]
     coverage: npt.NDArray[np.float32]
     """How much of the query's words a candidate has, from 0 to about 1; words that no message of the pool has count too."""
+    own_coverage: npt.NDArray[np.float32] | None = None
+    """The same share of a candidate's own words, without those of the messages around it."""
+    own_semantic: npt.NDArray[np.float32] | None = None
+    """The similarity of a candidate's own vector, without those of the messages around it."""
+    copies: npt.NDArray[np.int32] | None = None
+    """The same number for candidates of the same words, -1 for those whose words no other message has, -2 for those of which the
+    index does not know it; None if it does not know it of any."""
     bounds: Bounds | None = None
     """Given if the candidates are only a part of the pool."""
     second: npt.NDArray[np.float32] | None = None
     """The similarity by an additional embedder, NaN where a message has no vector of it; None without such an embedder."""
+    own_second: npt.NDArray[np.float32] | None = None
+    """The same of a candidate's own vector."""
+    usual_second: float = 0.0
+    """The similarity by the additional embedder that is usual in the pool: models differ in that."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -122,8 +133,15 @@ def best(
     lowest = np.partition(values, -limit)[-limit] - np.float32(_TIE) if limit < len(values) else values.min()
     near = np.flatnonzero(values >= lowest)
     near = near if rows is None else rows[near]
-    order = np.lexsort((evidence.ids[near], -np.round(scores[near].astype(np.float64), _DIGITS)))
-    return near[order[:limit]]
+    return in_order(evidence, scores, near)[:limit]
+
+
+def in_order(
+    evidence: Evidence, scores: npt.NDArray[np.float32], positions: npt.NDArray[np.intp]
+) -> npt.NDArray[np.intp]:
+    """These positions, those of the highest scores first; equal scores are ordered by id."""
+    order = np.lexsort((evidence.ids[positions], -np.round(scores[positions].astype(np.float64), _DIGITS)))
+    return positions[order]
 
 
 def _add_scaled(

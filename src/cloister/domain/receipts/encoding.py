@@ -26,6 +26,7 @@ _RULES_BACK: Mapping[str, Rule] = {short: rule for rule, short in _RULES.items()
 _COLUMNS = {"pool", "project", "user", "question", "question_id", "sources", "is_stored"}
 _TERMS = tuple(field for field in fields(RecallTerms) if field.name not in _COLUMNS)
 _DEFAULTS = {
+    "fill_floor": None,
     "budget": None,
     "budget_is_cap": False,
     "history": None,

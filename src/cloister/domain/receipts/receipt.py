@@ -44,11 +44,11 @@ class SentPart:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sent:
-    """What was sent to the model, without its words. `template` is the SHA-256 of the project's own prompt, which has no recalled
-    text in it; None for the default one. `more` counts the parts that are not listed. `conversation` are the messages of the
-    session that were sent and that the client did not send itself."""
+    """What was sent to the model, without its words. `template` is the SHA-256 of the prompt of the session or the project, which
+    has no recalled text in it; None for the default one. `more` counts the parts that are not listed. `conversation` are the
+    messages of the session that were sent and that the client did not send itself."""
 
-    prompt: Literal["default", "project"]
+    prompt: Literal["default", "project", "session"]
     template: str | None
     placeholders: tuple[str, ...]
     parts: tuple[SentPart, ...]
@@ -95,6 +95,33 @@ class StoredReceipt:
     session: SessionId | None = None
     session_name: str | None = None
     reply: MessageId | None = None
+
+
+class ReceiptSummary(NamedTuple):
+    """How many items a reply was given, and how many of them are strong and weak; the others are notes, pinned memories and others
+    that were not searched for. Without `placeholders` its prompt had no room for any."""
+
+    id: ReceiptId
+    reply: MessageId
+    given: int
+    strong: int
+    weak: int
+    placeholders: bool
+
+
+def summary_of(stored: StoredReceipt) -> ReceiptSummary:
+    """The summary of the receipt of a reply."""
+    assert stored.reply is not None
+    strengths = [item.strength for item in stored.receipt.items]
+    sent = stored.receipt.sent
+    return ReceiptSummary(
+        id=stored.id,
+        reply=stored.reply,
+        given=len(strengths),
+        strong=strengths.count("strong"),
+        weak=strengths.count("weak"),
+        placeholders=sent is None or bool(sent.placeholders),
+    )
 
 
 def receipt_of_context(context: Context, *, now: int, key: KeyId | None = None) -> Receipt:

@@ -15,6 +15,7 @@ from cloister.domain.recall.question import parse_question
 from cloister.domain.recall.ranking import Evidence
 from cloister.index.exact.background import start_in_thread
 from cloister.index.exact.columns import Column, Rows, fill_vectors
+from cloister.index.exact.copies import Copies
 from cloister.index.exact.dates import Dates
 from cloister.index.exact.lexical import Lexicon
 from cloister.index.exact.speakers import Speakers
@@ -35,6 +36,7 @@ class PoolBlock:
         self._dates = Dates()
         self._windows = Windows()
         self._lexicon = Lexicon(self._speakers, self._dates, self._windows)
+        self._copies = Copies()
         self._last_rows: dict[int, int] = {}
 
     def __len__(self) -> int:
@@ -51,20 +53,18 @@ class PoolBlock:
 
     @property
     def nbytes(self) -> int:
-        parts = (self._ids, self._session_ids, self._vectors, self._speakers, self._dates, self._windows, self._lexicon)
-        return sum(part.nbytes for part in parts)
+        return sum(part.nbytes for part in self._parts)
+
+    @property
+    def _parts(
+        self,
+    ) -> "tuple[Column[np.int64] | Column[np.float16] | Speakers | Dates | Windows | Lexicon | Copies, ...]":
+        columns = (self._ids, self._session_ids, self._vectors)
+        return (*columns, self._speakers, self._dates, self._windows, self._lexicon, self._copies)
 
     def reserve(self, count: int) -> None:
         """Allocate for `count` messages in total, so that a block filled in batches is not copied as it grows."""
-        for part in (
-            self._ids,
-            self._session_ids,
-            self._vectors,
-            self._speakers,
-            self._dates,
-            self._windows,
-            self._lexicon,
-        ):
+        for part in self._parts:
             part.reserve(count)
 
     def append(self, batches: Iterable[Rows]) -> None:
@@ -75,6 +75,7 @@ class PoolBlock:
         link = partial(self._link, previous)
         linked = start_in_thread(link) if sum(map(len, previous)) >= _LARGE else link
         self._lexicon.settle()
+        self._copies.settle()
         linked()
         self._lexicon.measure()
 
@@ -95,6 +96,7 @@ class PoolBlock:
         extra += self._dates.extend(np.array(rows.created_at, np.int64))
         previous = preceding_rows(self._last_rows, self._session_ids.live[begin:], begin)
         self._lexicon.extend(rows.terms, extra, self._session_ids.live[begin:])
+        self._copies.extend(rows.terms)
         return previous
 
     def drop(self, session_ids: Iterable[int]) -> None:
@@ -105,7 +107,7 @@ class PoolBlock:
         kept = np.flatnonzero(~np.isin(self._session_ids.live, gone))
         new_rows = np.full(len(self), NONE, np.intp)
         new_rows[kept] = np.arange(len(kept))
-        for part in (self._ids, self._session_ids, self._vectors, self._speakers, self._dates):
+        for part in (self._ids, self._session_ids, self._vectors, self._speakers, self._dates, self._copies):
             part.keep(kept)
         self._windows.keep(kept, new_rows)
         self._lexicon.keep(kept, new_rows, self._session_ids.live)
@@ -121,11 +123,12 @@ class PoolBlock:
         vector = embed_query(asked.text, asked.weigh).astype(np.float16)
         products = self._products(vector)
         words = self._lexicon.score(asked)
-        semantic = self._windows.semantic(products())
+        own = products()
+        semantic = self._windows.semantic(own)
         wanted = self._speakers.wanted(asked.words, question.wanted)
         nothing = np.zeros(len(self), np.float32)
         return Evidence(
-            size=len(self),
+            size=len(self) - self._copies.surplus,
             ids=self._ids.live,
             session_ids=self._session_ids.live,
             roles=self._speakers.roles,
@@ -135,6 +138,9 @@ class PoolBlock:
             date=self._dates.nearness(question) if question.has_dates else nothing,
             session_prior=words.session_prior,
             coverage=words.coverage,
+            own_coverage=words.own_coverage,
+            own_semantic=own,
+            copies=self._copies.groups,
         )
 
     def _products(self, vector: npt.NDArray[np.float16]) -> Callable[[], npt.NDArray[np.float32]]:

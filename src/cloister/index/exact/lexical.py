@@ -23,11 +23,13 @@ _GRID = 65_536
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scores:
-    """Lexical scores of each message. `session_prior` and `coverage` leave out speakers' names."""
+    """Lexical scores of each message. `session_prior` leaves out speakers' names, and the coverages all that is not of the query's
+    subject."""
 
     lexical: npt.NDArray[np.float32]
     session_prior: npt.NDArray[np.float32]
     coverage: npt.NDArray[np.float32]
+    own_coverage: npt.NDArray[np.float32]
 
 
 class Lexicon:
@@ -52,7 +54,7 @@ class Lexicon:
     @property
     def nbytes(self) -> int:
         columns = (self._lengths, self._full_lengths, self._slots, self._shares, self._session_lengths)
-        dampers = self._dampers.nbytes + self._session_dampers.nbytes
+        dampers = self._dampers.nbytes + self._unlengthened.nbytes + self._session_dampers.nbytes
         return self._postings.nbytes + dampers + sum(column.nbytes for column in columns)
 
     def reserve(self, count: int) -> None:
@@ -91,7 +93,8 @@ class Lexicon:
         """BM25 of each message's window and of its session, and the coverage of the query."""
         count, sessions = len(self._lengths.live), len(self._session_lengths.live)
         lexical, prior = np.zeros(count, np.float32), np.zeros(sessions, np.float32)
-        names = np.zeros(count, np.float32)
+        subject, adjusted = asked.subject(self._speakers), np.zeros(count, np.float32)
+        own = np.zeros(count, np.float32)
         chosen: list[int] = np.argsort(-asked.idf, kind="stable")[:_MOST_TERMS].tolist()
         at_once = max(1, _GRID // (count + 1))
         for begin in range(0, len(chosen), at_once):
@@ -101,18 +104,26 @@ class Lexicon:
             parts = bm25.saturated(windows, self._dampers, asked.idf[batch])
             lexical += _summed(parts)
             named = np.array([self._speakers.is_name(asked.terms[at]) for at in batch])
-            if named.any():
-                names += _summed(parts[named])
+            weights = subject.weights[batch]
+            factors = weights / asked.idf[batch] - 1
+            if factors.any():
+                adjusted += factors @ parts
+            own += np.bincount(found.rows, weights[found.terms], count).astype(np.float32)
+            for at in batch:
+                if subject.weights[at] and asked.terms[at] in asked.derived:
+                    rows = asked.derived[asked.terms[at]]
+                    own[np.setdiff1d(rows, asked.located.matches([at]).rows)] += subject.weights[at]
             if not named.all():
                 in_sessions = self._in_sessions(found, len(batch))
                 session_idf = bm25.idf(np.count_nonzero(in_sessions, axis=1), sessions)
                 session_idf[named] = 0
                 prior += _summed(bm25.saturated(in_sessions, self._session_dampers, session_idf))
-        wanted = asked.asked_idf(self._speakers)
-        coverage = (
-            (lexical - names) * np.float32(1 / (bm25.HIGHEST * wanted)) if wanted else np.zeros(count, np.float32)
+        return Scores(
+            lexical=lexical,
+            session_prior=prior[self._slots.live],
+            coverage=(lexical + adjusted) * self._unlengthened * (subject.unit / np.float32(bm25.HIGHEST)),
+            own_coverage=own * subject.unit,
         )
-        return Scores(lexical=lexical, session_prior=prior[self._slots.live], coverage=coverage)
 
     def _in_windows(
         self, found: Matches, batch: Sequence[int], derived: dict[int, npt.NDArray[np.intp]]
@@ -137,6 +148,7 @@ class Lexicon:
     def measure(self) -> None:
         """Recompute the BM25 length terms, which change only when rows do."""
         self._dampers = _dampers(self._full_lengths.live + self._windows.borrowed_lengths)
+        self._unlengthened = bm25.unlengthened(self._dampers)
         self._session_dampers = _dampers(self._session_lengths.live)
 
     def _count_sessions(self, begin: int, session_ids: npt.NDArray[np.int64]) -> None:

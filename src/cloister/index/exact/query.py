@@ -3,7 +3,7 @@
 The author's name and the date count as words of a message, though they are not part of its text.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.domain.patterns import linear
-from cloister.domain.recall.relative_dates import RELATIVE_WORDS, relative_date_words
 from cloister.index import bm25, terms
 from cloister.index.exact.dates import Dates
 from cloister.index.exact.postings import Locations, Postings
 from cloister.index.exact.speakers import Speakers
 from cloister.index.spelling import near_words
+from cloister.index.subject import Subject, subject_of
 
 _MOST_REPAIRS = 4
 _WORD = linear(r"[^\W_]+")
@@ -25,7 +25,7 @@ Alive = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Query:
-    """A query in terms of this pool. `derived` has, by term, the rows whose author or date has it."""
+    """A query in terms of this pool of `count` messages. `derived` has, by term, the rows whose author or date has it."""
 
     text: str
     words: Sequence[str]
@@ -34,24 +34,17 @@ class Query:
     located: Locations
     idf: npt.NDArray[np.float32]
     derived: dict[int, npt.NDArray[np.intp]]
-    highest_idf: float
+    count: int
 
     def weigh(self, words: Sequence[str]) -> list[float]:
         """The weight of words of the query in this pool, by their idf."""
         return bm25.weigh(words, self.stems, dict(zip(self.terms, self.idf.tolist(), strict=True)))
 
-    def asked_idf(self, speakers: Speakers) -> float:
-        """The summed idf of the words that a message should have. Not the names of speakers, nor, where the query names a relative
-        date ("last week"), its words, which are answered by when something was said. A word that no message has counts as one that
-        a single message has: in a pool of few messages it would outweigh all others."""
-        dates: Collection[int] = ()
-        if not RELATIVE_WORDS.isdisjoint(self.words):
-            dates = frozenset(terms.term_list(relative_date_words(self.text)))
-        return sum(
-            min(idf, self.highest_idf)
-            for term, idf in zip(self.terms, self.idf.tolist(), strict=True)
-            if term not in dates and not speakers.is_name(term)
-        )
+    def subject(self, speakers: Speakers) -> Subject:
+        """See `subject_of`."""
+        known = dict(zip(self.terms, self.idf.tolist(), strict=True))
+        names = frozenset(term for term in self.terms if speakers.is_name(term))
+        return subject_of(self.text, self.stems, known, size=self.count, names=names, derived=self.derived)
 
 
 class QueryReader:
@@ -79,16 +72,15 @@ class QueryReader:
             if mask is not None:
                 derived[term] = np.flatnonzero(mask if alive is None else mask & alive)
                 frequencies[at] += len(derived[term]) - np.count_nonzero(mask[located.matches([at]).rows])
-        idf = bm25.idf(frequencies, count)
         return Query(
             text=query,
             words=words.words,
             stems=words.terms,
             terms=asked,
             located=located,
-            idf=idf,
+            idf=bm25.idf(frequencies, count),
             derived=derived,
-            highest_idf=float(bm25.idf(np.ones(1, np.int64), count)[0]),
+            count=count,
         )
 
     def _locate(self, query: str, alive: Alive | None) -> tuple[terms.QueryWords, Sequence[int], Locations]:

@@ -8,7 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,17 @@ from cloister.index.exact.windows import NONE, Windows, preceding_rows, row_prod
 from cloister.index.interface import Row, SnapshotTooOld
 
 _CHUNK = 4_000
+# Of fewer messages the lowest similarity is what is usual.
+_MANY = 20
+
+
+class Similarities(NamedTuple):
+    """The similarities of some messages to a question, NaN where a message has no vector: of their windows, and of themselves; and
+    what is usual for a window of the whole pool."""
+
+    windowed: npt.NDArray[np.float32]
+    own: npt.NDArray[np.float32]
+    usual: float
 
 
 class VectorReader(Protocol):
@@ -54,8 +65,8 @@ class SecondVectors:
 
     def similarities(
         self, pool: VectorReader, ids: npt.NDArray[np.int64], query: npt.NDArray[np.float32]
-    ) -> npt.NDArray[np.float32] | None:
-        """The windowed similarity of each message to the query, NaN where it has no vector; None if none has one."""
+    ) -> Similarities | None:
+        """The similarities of messages to the query; None if none has a vector."""
         cached = self._cached(pool)
         with cached.lock:
             changed = cached.follow(pool)
@@ -183,20 +194,20 @@ class VectorMatrix:
         self._last_rows = {session: int(new_rows[row]) for session, row in self._last_rows.items()}
         self._asked = None
 
-    def similarities(
-        self, ids: npt.NDArray[np.int64], query: npt.NDArray[np.float32]
-    ) -> npt.NDArray[np.float32] | None:
+    def similarities(self, ids: npt.NDArray[np.int64], query: npt.NDArray[np.float32]) -> Similarities | None:
         """See `SecondVectors`. A query of another length than the vectors finds nothing: the model was replaced under its name."""
         if not self._last_rows or len(query) != self._vectors.live.shape[1]:
             return None
-        windowed = self._windows.semantic(row_products(self._vectors.live, query.astype(np.float16)))
+        products = row_products(self._vectors.live, query.astype(np.float16))
+        windowed = self._windows.semantic(products)
         rows = self._rows_of(ids)
         known = rows != NONE
         if not known.any():
             return None
-        found = np.full(len(ids), np.nan, np.float32)
-        found[known] = windowed[rows[known]]
-        return found
+        found, own = (np.full(len(ids), np.nan, np.float32) for _ in range(2))
+        found[known], own[known] = windowed[rows[known]], products[rows[known]]
+        usual = np.median(windowed) if len(windowed) >= _MANY else windowed.min()
+        return Similarities(found, own, float(usual))
 
     def _rows_of(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.intp]:
         """The row of each id, or `NONE`; the ids of the question before are often the same."""

@@ -4,7 +4,8 @@ Every request has the filter of its scope. For a pool that is the tenant and the
 snapshot, so Qdrant need not be updated when a session moves or is removed; for entities it is the tenant, the project and the
 user's part of it. Differences to the exact index: only candidates are compared; BM25 uses a fixed average length; the session
 prior omits dates and words that many messages have; misspelt words are not repaired; the words of a query that is certainly in
-English are looked up under their English stems only.
+English are looked up under their English stems only; copies of a message are found among the candidates only; the similarity of a
+message without those around it is not known, and that of its window stands for it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,7 +19,7 @@ from cloister.domain.identifiers import SEQUENCE_BITS, SessionId
 from cloister.domain.recall.question import parse_question
 from cloister.domain.recall.ranking import Evidence, no_evidence
 from cloister.index import terms
-from cloister.index.bm25 import HIGHEST, dampers, idf, saturated, weigh
+from cloister.index.bm25 import HIGHEST, dampers, idf, rescaled, saturated, weigh
 from cloister.index.exact.block import EmbedQuery
 from cloister.index.exact.dates import Dates
 from cloister.index.exact.speakers import Speakers
@@ -36,6 +37,7 @@ from cloister.index.qdrant.points import (
     WINDOW_WORDS,
     user_part,
 )
+from cloister.index.subject import subject_of
 
 CANDIDATES = 400
 _MOST_TERMS = 32
@@ -146,6 +148,8 @@ class _QuestionSearch:
         found, lexical, semantic = self._candidates(asked, vector, allowed)
         parsed = parse_question(question, asked_at)
         speakers = _speakers(found, asked.words)
+        ids = [hit.id for hit in found]
+        covered, own = self._coverage(question, asked, ids, frozenset(filter(speakers.is_name, asked.idf)))
         wanted = speakers.wanted(asked.words, parsed.wanted)
         dates = Dates()
         dates.extend(np.array([hit.created_at for hit in found], np.int64) * 1_000_000)
@@ -153,7 +157,7 @@ class _QuestionSearch:
         nothing = np.zeros(len(found), np.float32)
         return Evidence(
             size=self._size,
-            ids=np.array([hit.id for hit in found], np.int64),
+            ids=np.array(ids, np.int64),
             session_ids=session_ids,
             roles=speakers.roles,
             lexical=lexical,
@@ -161,8 +165,28 @@ class _QuestionSearch:
             author=nothing if wanted is None else wanted.astype(np.float32),
             date=dates.nearness(parsed) if parsed.has_dates else nothing,
             session_prior=_session_prior(session_ids, asked, self._sessions),
-            coverage=lexical * np.float32(1 / (HIGHEST * max(sum(asked.idf.values()), 1.0))),
+            coverage=covered,
+            own_coverage=own,
+            own_semantic=semantic,
         )
+
+    def _coverage(
+        self, question: str, asked: _WeightedQuestion, ids: Sequence[int], names: frozenset[int]
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """The share of the question's subject that the windows of points have, and that they have themselves; as the exact index
+        computes it, but for the length of windows, of which that of the pool's average is estimated."""
+        kept = {term: asked.idf[term] for stems in asked.stems.values() for term in stems if term in asked.idf}
+        derived = {term for term in kept if Dates().with_term(term) is not None}
+        subject = subject_of(question, asked.stems, kept, size=self._size, names=names, derived=derived)
+        weights = zip(kept, subject.weights.tolist(), strict=True)
+        counted = {term: weight for term, weight in weights if weight and term in asked.known}
+        shares = {term: weight / kept[term] for term, weight in counted.items()}
+        answers = self._answers([self._scope.scores(_sparse(counted), WINDOW_WORDS, ids), self._scope.own(shares, ids)])
+        windowed, own = (
+            np.array([known.get(id, 0.0) for id in ids], np.float32)
+            for known in ({hit.id: hit.score for hit in hits} for hits in answers)
+        )
+        return windowed * _by_average(windowed, own) * (subject.unit / np.float32(HIGHEST)), own * subject.unit
 
     def _weigh(self, question: str) -> _WeightedQuestion:
         """Queries each term alone: a point's own terms have weight 1, so the score of a match is the term's idf in the scope."""
@@ -190,8 +214,8 @@ class _QuestionSearch:
         self, asked: _WeightedQuestion, vector: npt.NDArray[np.float32], allowed: Ids | None
     ) -> tuple[list[Hit], npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """The best lexical and the best semantic candidates among the allowed ones, with both scores of each."""
-        words = models.SparseVector(indices=list(asked.known), values=[asked.idf[term] for term in asked.known])
-        arms = (((words if asked.known else None), WINDOW_WORDS), (vector.tolist(), WINDOW))
+        words = _sparse({term: asked.idf[term] for term in asked.known})
+        arms = ((words, WINDOW_WORDS), (vector.tolist(), WINDOW))
         best = self._answers([self._scope.nearest(query, using, allowed) for query, using in arms])
         found = {hit.id: hit for hits in best for hit in hits}
         scores = [{hit.id: hit.score for hit in hits} for hits in best]
@@ -245,6 +269,36 @@ class _Scope:
             return None
         named = models.Filter(must=[*self._walls, models.HasIdCondition(has_id=list(among))])
         return models.QueryRequest(query=query, using=using, filter=named, limit=len(among))
+
+    def own(self, weights: Mapping[int, float], among: Sequence[int]) -> models.QueryRequest | None:
+        """For some points of the scope the sum of weights times idf in the scope, of the terms that a point has itself."""
+        query = _sparse(weights)
+        if query is None or not among:
+            return None
+        walls = models.Filter(must=self._walls)
+        return models.QueryRequest(
+            query=query,
+            using=OWN_WORDS,
+            filter=models.Filter(must=[*self._walls, models.HasIdCondition(has_id=list(among))]),
+            params=models.SearchParams(idf=models.IdfCorpusParams(corpus=walls)),
+            limit=len(among),
+        )
+
+
+def _sparse(weights: Mapping[int, float]) -> models.SparseVector | None:
+    return models.SparseVector(indices=list(weights), values=list(weights.values())) if weights else None
+
+
+def _by_average(windowed: npt.NDArray[np.float32], own: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """What the BM25 of windows, which was computed with a fixed average length, is multiplied by to be that with the average length
+    of these windows. How long a window is shows by how much less a word counts there that the message itself has."""
+    matched = own > 0
+    if not matched.any():
+        return np.ones(len(own), np.float32)
+    share = np.clip(windowed[matched] / (np.float32(HIGHEST) * own[matched]), 0.05, 0.95)
+    damped = np.full(len(own), np.mean((1 - share) / share), np.float32)
+    damped[matched] = (1 - share) / share
+    return rescaled(damped) * (1 + damped)
 
 
 def _is(key: str, value: int) -> models.Condition:

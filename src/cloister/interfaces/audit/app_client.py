@@ -3,11 +3,14 @@ middleware, its checks of keys and its routes, without a network."""
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
+_REFUSED: Final = 400
+_FAILED: Final = 500
+_SET_COOKIE: Final = b"set-cookie"
 AsgiMessage = MutableMapping[str, Any]
 AsgiApp = Callable[
     [Any, Callable[[], Awaitable[AsgiMessage]], Callable[[AsgiMessage], Awaitable[None]]], Awaitable[None]
@@ -22,10 +25,11 @@ class RunOnLoop(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AppAnswer:
-    """The status and the body of an answer."""
+    """The status and the body of an answer, and the cookie that it sets, if any, as a browser sends it back."""
 
     status: int
     text: str
+    cookie: str | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -35,7 +39,7 @@ class OpenStream:
     stop: asyncio.Event
     task: "asyncio.Task[None]"
     sent: list[bytes] = field(default_factory=list[bytes])
-    statuses: list[int] = field(default_factory=list[int])
+    starts: list[AsgiMessage] = field(default_factory=list[AsgiMessage])
 
 
 class AppClient:
@@ -46,12 +50,21 @@ class AppClient:
         self._run = run
         self._host = host
 
-    def ask(
-        self, method: str, path: str, key: str, body: object = None, headers: Mapping[str, str] | None = None
-    ) -> AppAnswer:
+    def sign_in(self, headers: Mapping[str, str]) -> dict[str, str] | str:
+        """Sign a browser in to the console with the key in these headers: the headers that it sends from then on, or why it could
+        not."""
+        link = self.ask("POST", "/console/links", headers)
+        if link.status >= _REFUSED:
+            return link.text
+        code = json.loads(link.text)["path"].partition("#")[2]
+        origin = {"origin": f"http://{self._host}"}
+        signed_in = self.ask("POST", "/console/sign-in", origin, {"code": code})
+        return signed_in.text if signed_in.cookie is None else {**origin, "cookie": signed_in.cookie}
+
+    def ask(self, method: str, path: str, headers: Mapping[str, str], body: object = None) -> AppAnswer:
         content = b"" if body is None else json.dumps(body).encode()
-        scope = self._scope(method, path, key, content, headers or {})
-        statuses: list[int] = []
+        scope = self._scope(method, path, content, headers)
+        starts: list[AsgiMessage] = []
         sent: list[bytes] = []
 
         async def call() -> None:
@@ -64,14 +77,14 @@ class AppClient:
                 await waiting.wait()
                 return {"type": "http.disconnect"}
 
-            await self._app(scope, receive, _collector(statuses, sent))
+            await self._app(scope, receive, _collector(starts, sent))
 
         self._run(call)
-        return AppAnswer(status=statuses[0], text=_text(sent))
+        return _answer(starts, sent)
 
-    def open_stream(self, path: str, key: str) -> OpenStream:
+    def open_stream(self, path: str, headers: Mapping[str, str]) -> OpenStream:
         """Begin to follow an answer that does not end, and return when its first part is there."""
-        scope = self._scope("GET", path, key, b"", {})
+        scope = self._scope("GET", path, b"", headers)
 
         async def begin() -> OpenStream:
             stop = asyncio.Event()
@@ -80,10 +93,10 @@ class AppClient:
                 await stop.wait()
                 return {"type": "http.disconnect"}
 
-            statuses: list[int] = []
+            starts: list[AsgiMessage] = []
             sent: list[bytes] = []
-            task = asyncio.create_task(_run_app(self._app, scope, receive, _collector(statuses, sent)))
-            stream = OpenStream(stop=stop, task=task, sent=sent, statuses=statuses)
+            task = asyncio.create_task(_run_app(self._app, scope, receive, _collector(starts, sent)))
+            stream = OpenStream(stop=stop, task=task, sent=sent, starts=starts)
             while not (sent or task.done()):
                 await asyncio.sleep(0.005)
             return stream
@@ -98,13 +111,12 @@ class AppClient:
             await asyncio.wait([stream.task], timeout=5)
 
         self._run(end)
-        return AppAnswer(status=stream.statuses[0] if stream.statuses else 0, text=_text(stream.sent))
+        return _answer(stream.starts, stream.sent)
 
-    def _scope(self, method: str, path: str, key: str, content: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
+    def _scope(self, method: str, path: str, content: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
         bare, _, query = path.partition("?")
         given = {
             "host": self._host,
-            "authorization": f"Bearer {key}",
             "accept": "application/json, text/event-stream",
             "content-length": str(len(content)),
             **({"content-type": "application/json"} if content else {}),
@@ -127,10 +139,10 @@ class AppClient:
         }
 
 
-def _collector(statuses: list[int], sent: list[bytes]) -> Callable[[AsgiMessage], Awaitable[None]]:
+def _collector(starts: list[AsgiMessage], sent: list[bytes]) -> Callable[[AsgiMessage], Awaitable[None]]:
     async def send(message: AsgiMessage) -> None:
         if message["type"] == "http.response.start":
-            statuses.append(message["status"])
+            starts.append(message)
         elif message["type"] == "http.response.body":
             sent.append(message.get("body", b""))
 
@@ -146,5 +158,11 @@ async def _run_app(
     await app(scope, receive, send)
 
 
-def _text(sent: list[bytes]) -> str:
-    return b"".join(sent).decode("utf-8", "replace")
+def _answer(starts: list[AsgiMessage], sent: list[bytes]) -> AppAnswer:
+    """An app that ended without an answer counts as one that failed."""
+    text = b"".join(sent).decode("utf-8", "replace")
+    if not starts:
+        return AppAnswer(status=_FAILED, text=text)
+    headers: Iterable[tuple[bytes, bytes]] = starts[0].get("headers", ())
+    cookie = next((value.decode("latin-1").partition(";")[0] for name, value in headers if name == _SET_COOKIE), None)
+    return AppAnswer(status=starts[0]["status"], text=text, cookie=cookie)

@@ -16,12 +16,13 @@ from cloister.interfaces.http.app import create_app
 
 def audit_services(services: Services, library: LibraryReads, progress: Progress = lambda done, of: None) -> Audit:
     """Audit a directory or a database with two throw-away tenants. The caller has direct access to all of it."""
-    with _running_app(services) as client:
+    with running_app(services) as client:
         return AuditRun(services, client, None, progress=progress, library=library).run()
 
 
 @contextmanager
-def _running_app(services: Services) -> Generator[AppClient]:
+def running_app(services: Services) -> Generator[AppClient]:
+    """A client of the HTTP app of these services, which runs until the block ends."""
     app, loop = create_app(services), asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, name="audit", daemon=True)
     thread.start()

@@ -1,12 +1,17 @@
 """The report of an audit: who was seen by whom, in how many reads, and every sighting that should not have been (PRF-3)."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
+from cloister.interfaces.audit.app_client import AppAnswer
+from cloister.interfaces.audit.reads.read import Read
 from cloister.interfaces.audit.targets import Target
 
-MOST_CROSSINGS = 200
+MOST_CROSSINGS: Final = 200
+_REFUSED: Final = 400
+_FAILED: Final = 500
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,7 +28,8 @@ class AuditCell:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Crossing:
-    """A read that showed what it must not: who asked, through which door and path, and whose words or ids were in the answer."""
+    """A read that showed what it must not: who asked, through which door and path, and whose words or ids were in the answer; or
+    which target was answered as if the reader reached it."""
 
     reader: str
     door: str
@@ -49,8 +55,9 @@ class NotAsked:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Audit:
-    """The result. `crossings` is 0 if every wall stood; the first ones are in `found`. `blind` counts reads that should have shown
-    their own marker and did not, so that they prove nothing. `left` is what could not be removed afterwards."""
+    """The result. `crossings` is 0 if every wall stood; the first ones are in `found`. `blind` counts reads that failed, or should
+    have shown their own marker and did not, so that they prove nothing; `not_seen` names them. `left` is what could not be removed
+    afterwards. `passed`: none of these."""
 
     reads: int
     crossings: int
@@ -62,11 +69,12 @@ class Audit:
     not_seen: tuple[str, ...]
     not_asked: tuple[NotAsked, ...]
     left: tuple[str, ...]
+    passed: bool
 
 
 @dataclass(kw_only=True, slots=True)
 class Sightings:
-    """Collects what reads showed. Of a target, its marker and the id of its session are looked for."""
+    """Collects what reads showed. Of a target, its marker and its ids are looked for."""
 
     targets: Sequence[Target]
     reads: int = 0
@@ -78,29 +86,20 @@ class Sightings:
     _allowed: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     _readers: dict[str, None] = field(default_factory=dict[str, None])
 
-    def add(
-        self,
-        reader: str,
-        door: str,
-        read: str,
-        shown: str,
-        *,
-        allowed: Collection[Target],
-        expected: Collection[Target] = (),
-        sent: Iterable[str] = (),
-    ) -> None:
-        """Note one read. `sent` are the ids that the caller itself sent, which an error may repeat; `expected` are the targets
-        whose markers have to be there, unless the read is blind."""
-        for text in sent:
+    def add(self, reader: str, read: Read, answer: AppAnswer) -> None:
+        """Note the answer to one read. Ids that the read sent are taken out first, because an error repeats them. An answer where
+        a refusal is due is a crossing, also if it shows nothing; a refusal where an answer is due proves nothing."""
+        shown = answer.text
+        for text in read.sent:
             shown = shown.replace(text, "")
-        self.note(
-            reader,
-            door,
-            read,
-            [target for target in self.targets if target.marker in shown or target.session in shown],
-            allowed=allowed,
-            expected=expected,
-        )
+        seen = [target for target in self.targets if any(trace in shown for trace in target.traces)]
+        is_refused = answer.status >= _REFUSED
+        if read.is_answered is False and not is_refused:
+            self._cross(reader, read.door, f"{read.name}, which was not refused", read.about)
+        fault = None
+        if answer.status >= _FAILED or (read.is_answered is True and is_refused):
+            fault = f"answered with {answer.status}"
+        self.note(reader, read.door, read.name, seen, allowed=read.allowed, expected=read.expected, fault=fault)
 
     def note(
         self,
@@ -111,8 +110,9 @@ class Sightings:
         *,
         allowed: Collection[Target],
         expected: Collection[Target] = (),
+        fault: str | None = None,
     ) -> None:
-        """Note one read that showed these targets."""
+        """Note one read that showed these targets. `fault`: it did not work, so that it proves nothing."""
         self.reads += 1
         self._doors[door] += 1
         self._readers[reader] = None
@@ -120,9 +120,12 @@ class Sightings:
         for target in seen:
             self._seen[reader, target.name] += 1
             if target not in allowed:
-                self.crossings.append(Crossing(reader=reader, door=door, read=read, target=target.name))
-        if any(target not in seen for target in expected):
-            self.blind.append(f"{reader}: {door} {read}")
+                self._cross(reader, door, read, target.name)
+        missing = [target.name for target in expected if target not in seen]
+        if missing and fault is None:
+            fault = f"without {' and '.join(missing)}"
+        if fault is not None:
+            self.blind.append(f"{reader}: {door}, {read}, {fault}")
 
     def report(self, left: Sequence[str], tenants: int) -> Audit:
         crossed = Counter((crossing.reader, crossing.target) for crossing in self.crossings)
@@ -147,4 +150,8 @@ class Sightings:
             not_seen=tuple(dict.fromkeys(self.blind))[:MOST_CROSSINGS],
             not_asked=tuple(self.not_asked),
             left=tuple(left),
+            passed=not (self.crossings or self.blind or left),
         )
+
+    def _cross(self, reader: str, door: str, read: str, target: str) -> None:
+        self.crossings.append(Crossing(reader=reader, door=door, read=read, target=target))

@@ -14,7 +14,7 @@ from rich.text import Text
 from cloister.interfaces.cli.options import Data, Json, Key, Tenant
 from cloister.interfaces.cli.terminal import answer, counted, harmless
 from cloister.interfaces.python.library import Cloister
-from cloister.interfaces.python.shapes import ContextItem
+from cloister.interfaces.python.recall.shapes import ContextItem
 
 QUESTION = "What is the door code?"
 CODES = {"Bakery": "4417", "Clinic": "9082", "shared pool": "1365"}

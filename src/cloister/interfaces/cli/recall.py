@@ -22,7 +22,8 @@ from cloister.interfaces.cli.options import (
 from cloister.interfaces.cli.organisation.project_names import ProjectNames, chosen_project
 from cloister.interfaces.cli.terminal import answer, counted, minute, quotation, remark, speaker
 from cloister.interfaces.python.library import Cloister
-from cloister.interfaces.python.shapes import Context, ContextItem, Hit, as_json
+from cloister.interfaces.python.recall.shapes import Context, ContextItem, Hit
+from cloister.interfaces.python.shapes import as_json
 from cloister.services.recall.search import KINDS, Kind
 
 MinRelevance = Annotated[

@@ -1,4 +1,4 @@
-"""`cloister sessions`: list, show, create, move, rename, clear."""
+"""`cloister sessions`: list, show, create, move, branch, rename, set, clear."""
 
 from functools import partial
 from typing import Annotated
@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from cloister.domain.identifiers import NO_PROJECT
 from cloister.interfaces.cli.certificates.sentences import checks_made
 from cloister.interfaces.cli.forget import gone_counts
 from cloister.interfaces.cli.listing import answer_list, listed, remark_more
@@ -25,9 +26,10 @@ from cloister.interfaces.cli.options import (
 )
 from cloister.interfaces.cli.organisation.project_names import ProjectNames, chosen_project
 from cloister.interfaces.cli.terminal import answer, confirm, counted, details, minute, quotation, speaker, table
+from cloister.interfaces.python.arguments import NOT_GIVEN
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.preview_shapes import MovePreview
-from cloister.interfaces.python.shapes import Session, as_json
+from cloister.interfaces.python.shapes import Message, Session, as_json
 
 app = typer.Typer(help="Sessions: one conversation each.", no_args_is_help=True)
 
@@ -44,13 +46,20 @@ def list_sessions(
         ),
     ] = None,
     user: User = None,
+    pinned: Annotated[
+        bool | None, typer.Option("--pinned/--not-pinned", help="Only those that are, or are not.")
+    ] = None,
+    archived: Annotated[
+        bool | None, typer.Option("--archived/--not-archived", help="Only those that are, or are not.")
+    ] = None,
     limit: Limit = 50,
     after: After = None,
     everything: All = False,
 ) -> None:
     """List sessions, newest activity first."""
+    conditions = {"user_id": user, "pinned": pinned, "archived": archived}
     found = listed(
-        partial(memory.sessions, project_id=chosen_project(memory, project), user_id=user), limit, everything, after
+        partial(memory.sessions, project_id=chosen_project(memory, project), **conditions), limit, everything, after
     )
     names = ProjectNames(memory)
     headings = ("session", "place", "user", "messages", "last activity", "title")
@@ -77,19 +86,31 @@ def show_session(
     session_id: SessionArgument,
     limit: Limit = 50,
     after: Annotated[str | None, after_item("message (msg_…)")] = None,
+    before: Annotated[
+        str | None, typer.Option("--before", metavar="ID", help="Show those before this message; `end`: the last ones.")
+    ] = None,
+    around: Annotated[
+        str | None, typer.Option("--around", metavar="ID", help="Show those around this message.")
+    ] = None,
     everything: All = False,
     filter: Filter = None,
+    all_branches: Annotated[
+        bool, typer.Option("--all-branches", help="The messages of all branches, not only of the current one.")
+    ] = False,
 ) -> None:
     """Show a session and its messages."""
     session = memory.session(session_id)
-    messages = listed(
-        partial(memory.messages, session_id, after=after, filter=filter_option(filter)), limit, everything
+    window = {"after": after, "before": before, "around": around}
+    list_messages = partial(
+        memory.messages,
+        session_id,
+        **window,
+        filter=filter_option(filter),
+        branch="all" if all_branches else "current",
     )
+    messages = listed(list_messages, limit, everything)
     shown = _described(session, ProjectNames(memory))
-    said = [
-        quotation((str(speaker(message.role, message.author)), minute(message.created_at), message.id), message.content)
-        for message in messages
-    ]
+    said = [quotation(_heading(message), message.content) for message in messages]
     answer({"session": as_json(session), "messages": as_json(messages)}, json, shown, *(["", *said] if said else []))
     remark_more(messages, lambda message: message.id)
 
@@ -150,6 +171,29 @@ def move_session(
     answer(as_json(session), json, sentence)
 
 
+@app.command("branch")
+@with_library
+def choose_branch(
+    memory: Cloister,
+    json: bool,
+    session_id: SessionArgument,
+    message_id: Annotated[
+        str, typer.Argument(metavar="MESSAGE", help="A message of the branch (msg_…): see `show --all-branches`.")
+    ],
+) -> None:
+    """Make another branch of a session the current one.
+
+    Editing a message or regenerating a reply in a chat makes a branch. What is not on the current one is kept, and not recalled.
+    """
+    before = memory.session(session_id)
+    session = memory.choose_branch(session_id, message_id)
+    if before.current_leaf_id == session.current_leaf_id:
+        sentence = f"{message_id} is on the current branch of {session_id!r} already."
+    else:
+        sentence = f"The branch of {message_id} is now the current one of {session_id!r}."
+    answer(as_json(session), json, sentence)
+
+
 @app.command("rename")
 @with_library
 def rename_session(
@@ -161,6 +205,45 @@ def rename_session(
     """Change a session's title; its external id stays."""
     session = memory.update_session(session_id, title=title)
     answer(as_json(session), json, f"{session_id!r} is now titled {title!r}.")
+
+
+@app.command("set")
+@with_library
+def set_session(
+    memory: Cloister,
+    json: bool,
+    session_id: SessionArgument,
+    pinned: Annotated[
+        bool | None, typer.Option("--pin/--unpin", help="Show it first in lists.", show_default=False)
+    ] = None,
+    archived: Annotated[
+        bool | None,
+        typer.Option("--archive/--unarchive", help="Put it away; it is still recalled.", show_default=False),
+    ] = None,
+    system_prompt: Annotated[
+        str | None, typer.Option("--prompt", metavar="TEXT", help="Its own system prompt; `none` for the project's.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="NAME", help="Its own model; `none` for the project's.")
+    ] = None,
+) -> None:
+    """Pin or archive a session, or give it a system prompt or a model of its own.
+
+    The model's server has to list the model. A system prompt without placeholders gives the model nothing that is remembered.
+    """
+    session = memory.update_session(
+        session_id, pinned=pinned, archived=archived, system_prompt=_own(system_prompt), model=_own(model)
+    )
+    flags = [name for name, is_so in (("pinned", session.pinned), ("archived", session.archived)) if is_so]
+    own = [name for name, value in (("system prompt", session.system_prompt), ("model", session.model)) if value]
+    parts = [*flags, *(["with its own " + " and ".join(own)] if own else [])]
+    sentence = f"{session_id!r} is {', '.join(parts)}." if parts else f"{session_id!r} has nothing of its own set."
+    answer(as_json(session), json, sentence, *(f"Note: {warning}" for warning in session.warnings))
+
+
+def _own(given: str | None) -> str | None:
+    """The value to store: `none` is the project's."""
+    return NOT_GIVEN if given is None else None if given == NO_PROJECT else given
 
 
 @app.command("clear")
@@ -191,6 +274,12 @@ def _moving_along(preview: MovePreview) -> str:
     return f"{parts[0]}, {parts[1]} and {parts[2]} would move along; {replies} had been given text of where it is now{others}"
 
 
+def _heading(message: Message) -> tuple[str, ...]:
+    """Who said a message and when, its id, and whether it is on another branch than the current one."""
+    heading = (str(speaker(message.role, message.author)), minute(message.created_at), message.id)
+    return heading if message.is_current else (*heading, "another branch")
+
+
 def _described(session: Session, names: ProjectNames) -> Table:
     project = f" ({session.project_id})" if session.project_id else ""
     fields = [
@@ -198,8 +287,12 @@ def _described(session: Session, names: ProjectNames) -> Table:
         ("place", names.name(session.project_id) + project),
         ("user", session.user_id or "–"),
         ("title", session.title or "–"),
+        ("pinned", "yes" if session.pinned else "–"),
+        ("archived", "yes" if session.archived else "–"),
+        ("system prompt", session.system_prompt or "–"),
+        ("model", session.model or "–"),
         ("tags", ", ".join(session.tags) or "–"),
-        ("messages", f"{session.message_count:,}"),
+        ("messages", f"{session.message_count:,}" + (", on several branches" if session.is_forked else "")),
         ("extraction", "pending" if session.memory_job_pending else "–"),
         ("extraction failed", session.last_extraction_error or "–"),
         ("created", minute(session.created_at)),

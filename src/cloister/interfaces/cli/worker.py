@@ -14,6 +14,7 @@ from cloister.bootstrap import build_services
 from cloister.interfaces.cli.options import Data, Json, named
 from cloister.interfaces.cli.terminal import answer, counted, progress_bar
 from cloister.interfaces.http.logs import JsonLines, log_to_stderr
+from cloister.interfaces.memory_arenas import limit_arenas
 from cloister.interfaces.stop_signals import stop_signals
 from cloister.services.memories.extract import Outcome
 from cloister.settings import read_settings
@@ -39,6 +40,7 @@ def worker(
     that do not finish within seconds are released for another worker. With --once the exit code is 1 if a session failed; it is
     tried again later.
     """
+    limit_arenas()
     settings = read_settings(data)
     services = build_services(settings)
     bar = progress_bar("extracting", shown=once)

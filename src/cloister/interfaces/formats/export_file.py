@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, Literal, cast, get_args
+from typing import BinaryIO, cast
 
 from cloister.domain.archive.conversations import Spoken
 from cloister.domain.archive.lines import ARCHIVE, CONVERSATIONS
@@ -17,9 +17,8 @@ from cloister.interfaces.formats.claude import is_claude, read_claude
 from cloister.interfaces.formats.conversation import UNDATED, Conversation, Skipped, Value
 from cloister.interfaces.formats.json_values import json_values
 from cloister.interfaces.formats.mem0 import is_mem0, memories_of, read_mem0
+from cloister.interfaces.formats.names import FORMATS, Format
 
-Format = Literal["cloister", "chatgpt", "claude", "mem0", "log"]
-FORMATS: tuple[Format, ...] = get_args(Format)
 # What an export of an assistant is called in its zip file.
 _CONVERSATIONS = anchored(r"conversations(-[0-9]{1,6})?\.json")
 _EXPECTED: Mapping[Format, str] = {

@@ -12,10 +12,6 @@ from starlette.exceptions import HTTPException
 from cloister.bootstrap import Services
 from cloister.interfaces.http import health
 from cloister.interfaces.http.anthropic import files
-from cloister.interfaces.http.anthropic import models as anthropic_models
-from cloister.interfaces.http.anthropic import routes as anthropic
-from cloister.interfaces.http.archive import routes as archive
-from cloister.interfaces.http.audit import routes as audit
 from cloister.interfaces.http.chat import routes as chat
 from cloister.interfaces.http.chat.relay import PeerRelay
 from cloister.interfaces.http.chat.running_turns import RunningTurns
@@ -24,20 +20,15 @@ from cloister.interfaces.http.console.pages import ConsolePages
 from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck
 from cloister.interfaces.http.dispatch.callers import Gate
 from cloister.interfaces.http.dispatch.limits import ConcurrencyLimit, RateLimit
-from cloister.interfaces.http.dispatch.router import finder
 from cloister.interfaces.http.dispatch.routes import THREADS, Executors
 from cloister.interfaces.http.dispatch.shared_buckets import SharedBuckets
 from cloister.interfaces.http.events import routes as events
 from cloister.interfaces.http.events.subscribers import Subscribers
+from cloister.interfaces.http.fronts.routes import LazyRoutes
 from cloister.interfaces.http.hosts import AllowedHosts
-from cloister.interfaces.http.langgraph import entries
-from cloister.interfaces.http.langgraph import routes as langgraph
 from cloister.interfaces.http.mcp import routes as mcp
-from cloister.interfaces.http.mem0 import entities as mem0_entities
-from cloister.interfaces.http.mem0 import routes as mem0
 from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.middleware import RequestMiddleware
-from cloister.interfaces.http.openai import conversations, responses
 from cloister.interfaces.http.openai import models as openai_models
 from cloister.interfaces.http.openai import routes as openai_chat
 from cloister.interfaces.http.openai.errors import on_http_error
@@ -122,19 +113,6 @@ def create_app(
         concurrency_limit=ConcurrencyLimit(requests_at_once),
         operator_key=operator_key,
     )
-    fronts = (
-        openai_chat,
-        openai_models,
-        responses,
-        conversations,
-        anthropic,
-        anthropic_models,
-        mcp,
-        langgraph,
-        entries,
-        mem0,
-        mem0_entities,
-    )
     parts = (
         recall,
         receipts,
@@ -145,32 +123,33 @@ def create_app(
         corrections,
         entities,
         chat,
-        *fronts,
+        openai_chat,
+        openai_models,
+        mcp,
         events,
         tenants,
         retention,
         profiles,
         erasure,
-        archive,
-        audit,
         health,
         sign_in,
     )
     for part in parts:
         # Not by `include_router`, which nests routers and searches all of them at every request.
         app.router.routes.extend(part.router.routes)
-    app.router.routes.extend(archive.import_router.routes)
-    app.router.routes.extend(mem0.ping_router.routes)
     if mcp_issuer is not None:
         from cloister.interfaces.http.mcp import oauth
 
         app.router.routes.extend(oauth.router.routes)
     app.add_exception_handler(HTTPException, on_http_error)
-    find, find_page = finder(app.router.routes), ConsolePages().find
+    lazy, find_page = LazyRoutes(app.router.routes), ConsolePages().find
+    app.load_routes = lazy.load_all
     app.add_middleware(
         RequestMiddleware,
         metrics=metrics,
-        find=lambda scope: find(scope) or find_page(scope),
+        find=lambda scope: lazy.find(scope) or find_page(scope),
+        unloaded=lazy.unloaded,
+        load=lazy.load,
         hosts=app.state.hosts,
         tracer=services.tracer,
     )

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any, cast
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,6 +17,7 @@ from cloister.domain.tracing.interface import Tracer
 from cloister.interfaces.http.anthropic.errors import REQUEST_ID, is_anthropic
 from cloister.interfaces.http.dispatch.callers import API_KEY
 from cloister.interfaces.http.dispatch.paths import as_routed
+from cloister.interfaces.http.fronts.routes import Load
 from cloister.interfaces.http.hosts import WRONG_HOST, AllowedHosts
 from cloister.interfaces.http.logs import log
 from cloister.interfaces.http.metrics import Metrics
@@ -44,13 +46,18 @@ class RequestMiddleware:
         app: ASGIApp,
         metrics: Metrics,
         find: Callable[[Scope], ASGIApp | None],
+        unloaded: Callable[[Scope], Load | None],
+        load: Callable[[Load], None],
         hosts: AllowedHosts,
         tracer: Tracer,
     ) -> None:
+        """`unloaded` says what `load` must import before the route of a request can be found."""
         self._tracer = tracer
         self._app = app
         self._metrics = metrics
         self._find = find
+        self._unloaded = unloaded
+        self._load = load
         self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,6 +81,8 @@ class RequestMiddleware:
             elif exchange.announced_size > exchange.largest_body:
                 await exchange.refuse_size()
             else:
+                if (front := self._unloaded(scope)) is not None:
+                    await run_in_threadpool(self._load, front)
                 await (self._find(scope) or self._app)(scope, exchange.receive, exchange.send)
         except _BodyTooLarge:
             await exchange.refuse_size()

@@ -18,7 +18,9 @@ from cloister.domain.errors import (
     NotFound,
     OutcomeUnknown,
     RateLimited,
+    StorageBusy,
     StorageError,
+    StorageUnavailable,
     TooLarge,
     TurnInProgress,
     TurnMoved,
@@ -74,6 +76,8 @@ TITLES: Mapping[int, str] = {
     503: "Not available now",
     507: "No space left",
 }
+# The seconds after which it makes sense to try again.
+_WAITS: Mapping[str, int] = {kind.code: kind.retry_after for kind in (OutcomeUnknown, StorageBusy, StorageUnavailable)}
 # A body of 1 MiB can have half a million errors: so many are listed, and so many of these repeated in `detail`.
 _MOST_ERRORS = 100
 _MOST_IN_DETAIL = 3
@@ -112,6 +116,8 @@ def problem(
 ) -> Response:
     """`errors` are fields, each with what is wrong with it; `about` is the kind and the id of what the error names."""
     status = STATUS.get(code, 500)
+    if code in _WAITS and not headers:
+        headers = {"Retry-After": str(_WAITS[code])}
     body: dict[str, object] = {
         "type": "about:blank",
         "title": TITLES[status],
@@ -139,8 +145,7 @@ def of_error(error: CloisterError, *, notes: bool = False) -> Response:
     if error.code not in STATUS:
         return problem("internal_error", CRASH)
     detail = sentence_of(error) if isinstance(error, StorageError) else said
-    waits = {"Retry-After": str(error.retry_after)} if isinstance(error, OutcomeUnknown) else None
-    return problem(error.code, detail, about=_about(error), headers=waits)
+    return problem(error.code, detail, about=_about(error))
 
 
 def sentence_of(error: CloisterError) -> str:
@@ -183,7 +188,7 @@ def _methods(request: Request) -> list[str]:
 
     def is_known(method: str) -> bool:
         scope = {**request.scope, "method": method}
-        return any(route.matches(scope)[0] is Match.FULL for route in cast(Starlette, request.app).routes)
+        return any(route.matches(scope)[0] is Match.FULL for route in cast(Starlette, request.app).router.routes)
 
     return [method for method in METHODS if is_known(method)]
 

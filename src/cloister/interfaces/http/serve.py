@@ -21,6 +21,7 @@ from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.logs import log_to_stderr
 from cloister.interfaces.http.server import Server, raise_file_limit
 from cloister.interfaces.http.supervisor import Supervisor, end_with_supervisor, inherited, report_ready
+from cloister.interfaces.memory_arenas import limit_arenas
 from cloister.interfaces.stop_signals import stop_signals
 from cloister.services.tenancy.api_keys import KeyFields
 from cloister.settings import Settings, environment_of
@@ -47,6 +48,7 @@ def serve(settings: Settings, *, announce: Callable[[Announcement], None], shows
     """Serve until SIGINT or SIGTERM; then requests in progress are finished, and after them the worker of this process, if it has
     one. `announce` is called once, before the first request. If it cannot show secrets, no link is created, and a key only if
     there is a directory to store it in. With several processes, this one starts them, and serves nothing itself."""
+    limit_arenas()
     shared = inherited()
     if shared is not None:
         end_with_supervisor()

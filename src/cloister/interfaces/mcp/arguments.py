@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from cloister.domain.errors import InvalidRequest, TooLarge
+from cloister.domain.recall.relevance import checked_min_relevance
 from cloister.interfaces.mcp.tools import Schema, Tool
 
 _SCOPE_WORDS = frozenset(
@@ -34,6 +35,8 @@ def _unknown(tool: Tool, name: str) -> str:
 def _checked(value: object, schema: Schema, field: str) -> object:
     if schema["type"] == "integer":
         return _number(value, schema, field)
+    if schema["type"] == "number":
+        return checked_min_relevance(value, field)
     if schema["type"] == "array":
         return _array(value, schema, field)
     return _text(value, schema, field)

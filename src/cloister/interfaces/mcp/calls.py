@@ -41,12 +41,12 @@ def call(connection: McpConnection, tool: Tool, arguments: Mapping[str, Any]) ->
 
 
 def _get_context(connection: McpConnection, given: Mapping[str, Any]) -> Answer:
-    recalled = recall_context(connection, given["query"], given["budget_tokens"])
+    recalled = recall_context(connection, given["query"], given["budget_tokens"], given["min_relevance"])
     return {"context": recalled.text, "tokens": recalled.tokens, "left_out": recalled.left_out}
 
 
 def _search_memory(connection: McpConnection, given: Mapping[str, Any]) -> Answer:
-    hits = _hits(connection, given["query"], given["limit"], given["kinds"])
+    hits = _hits(connection, given["query"], given["limit"], given["kinds"], given["min_relevance"])
     quoted = zip(quoted_hits(connection, hits), hits, strict=True)
     shown = fitting(_hit(quotation, hit.relevance, given["query"]) for quotation, hit in quoted)
     return {"notice": _NOTICE, "results": shown, "left_out": len(hits) - len(shown)}
@@ -139,8 +139,11 @@ def _episode_id(id: str) -> MessageId:
         raise NotFound("result", id) from None
 
 
-def _hits(connection: McpConnection, query: str, limit: int, kinds: Sequence[str] | None) -> list[Hit]:
-    return connection.services.search.search(connection.reach, query, connection.target, limit, kinds)
+def _hits(
+    connection: McpConnection, query: str, limit: int, kinds: Sequence[str] | None, floor: float | None = None
+) -> list[Hit]:
+    search = connection.services.search.search
+    return search(connection.reach, query, connection.target, limit, kinds, min_relevance=floor)
 
 
 def _hit(quotation: Quotation, relevance: float, query: str) -> Answer:

@@ -9,7 +9,7 @@ from cloister.domain.entity import Entity
 from cloister.domain.identifiers import format_entity_id, format_episode_id, format_memory_id
 from cloister.domain.memory import StoredMemory
 from cloister.domain.prompts.outside_text import harmless
-from cloister.domain.prompts.speaker import attributed, speaker, user_named, with_user
+from cloister.domain.prompts.speaker import attributed, speaker, user_named
 from cloister.domain.timestamps import iso
 from cloister.interfaces.mcp.connection import McpConnection
 from cloister.interfaces.mcp.limits import excerpt, title_of
@@ -125,7 +125,7 @@ def _quoted_memory(stored: StoredMemory, *, named: bool) -> Quotation:
 
 
 def _quoted_entity(entity: Entity, kind: str, *, named: bool) -> Quotation:
-    notes = with_user(entity.notes, None) if named else entity.notes
+    notes = entity.notes_for(named=named)
     return Quotation(
         kind="entity",
         id=format_entity_id(entity.id),

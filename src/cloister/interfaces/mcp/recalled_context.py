@@ -27,9 +27,13 @@ class RecalledContext:
         return -(-len(self.text) // CHARACTERS_A_TOKEN)
 
 
-def recall_context(connection: McpConnection, query: str | None, budget: int) -> RecalledContext:
-    """The context of the connection's session, or as long as that does not exist, the one that it would have."""
-    contexts, request = connection.services.context, ContextRequest(question=query, budget=budget)
+def recall_context(
+    connection: McpConnection, query: str | None, budget: int, min_relevance: float | None = None
+) -> RecalledContext:
+    """The context of the connection's session, or as long as that does not exist, the one that it would have. Most clients do not
+    choose the budget, so it is not filled with what is below the floor."""
+    request = ContextRequest(question=query, budget=budget, min_relevance=min_relevance, strict_floor=True)
+    contexts = connection.services.context
     if connection.has_session():
         context = contexts.build(connection.reach, connection.session, request)
     else:

@@ -176,7 +176,7 @@ class _Handlers:
             return await self._session.run(work, writes=writes)
         except CloisterError:
             raise
-        except Exception as error:
+        except Exception as error:  # the outermost handler: logged, and answered without its words
             _LOGGER.exception("an MCP request failed")
             raise MCPError(code=types.INTERNAL_ERROR, message=_BROKEN) from error
 

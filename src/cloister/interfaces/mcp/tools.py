@@ -40,6 +40,10 @@ def number_argument(description: str, *, default: int, lowest: int, highest: int
     return {"type": "integer", "description": description, "default": default, "minimum": lowest, "maximum": highest}
 
 
+def share_argument(description: str) -> dict[str, Any]:
+    return {"type": "number", "description": description, "minimum": 0, "maximum": 1}
+
+
 def object_schema(properties: Mapping[str, Schema], required: tuple[str, ...] = ()) -> dict[str, Any]:
     schema: dict[str, Any] = {"type": "object", "properties": dict(properties)}
     if required:
@@ -75,6 +79,9 @@ class Tool:
 
 
 _QUERY = text_argument("What to look for, in plain words: a question works best.", LONGEST_QUERY)
+_MIN_RELEVANCE = share_argument(
+    "Leave out what is less relevant than this, from 0 (nothing is left out) to 1. Without it: the project's setting."
+)
 _HITS = _list_of(
     kind=_TEXT,
     id=_TEXT,
@@ -100,6 +107,7 @@ _ALL = (
             "budget_tokens": number_argument(
                 "How long the text may be, in tokens.", default=CONTEXT_TOKENS, lowest=100, highest=MOST_CONTEXT_TOKENS
             ),
+            "min_relevance": _MIN_RELEVANCE,
         },
         output=_answer(context=_TEXT, tokens=_NUMBER, left_out=_NUMBER),
     ),
@@ -120,6 +128,7 @@ _ALL = (
                 "minItems": 1,
                 "maxItems": len(KINDS),
             },
+            "min_relevance": _MIN_RELEVANCE,
         },
         required=("query",),
         output=_answer(notice=_TEXT, results=_HITS, left_out=_NUMBER),

@@ -16,6 +16,7 @@ T = TypeVar("T")
 class _List:
     data: list[object]
     next_cursor: str | None = None
+    previous_cursor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Answer:
     def page(self, kind: type[T]) -> Page[T]:
         """The items of a list, with the cursor of its next page."""
         listed = self.one(_List)
-        return Page(_read(list[kind], listed.data), listed.next_cursor)
+        return Page(_read(list[kind], listed.data), listed.next_cursor, listed.previous_cursor)
 
 
 def _read(kind: type[T], json: object) -> T:

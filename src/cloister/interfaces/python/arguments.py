@@ -67,6 +67,17 @@ def checked_user(user_id: str | None) -> str | None:
     return None if user_id is None else checked_name(user_id, "user_id")
 
 
+def checked_flag(given: bool, field: str) -> bool:
+    if not isinstance(given, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidRequest(field, "must be true or false.")
+    return given
+
+
+def resets_of(**given: str | None) -> frozenset[str]:
+    """The names of the arguments that were given as None, which resets them."""
+    return frozenset(name for name, value in given.items() if value is None)
+
+
 def tags_of(tags: Sequence[str]) -> tuple[str, ...]:
     if isinstance(tags, str):
         raise InvalidRequest("tags", "must be a list of tags, not one text.")

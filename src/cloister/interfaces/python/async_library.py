@@ -61,6 +61,7 @@ class AsyncCloister:
     record_batch = _awaited(Cloister.record_batch)
     record_episode = _awaited(Cloister.record_episode)
     messages = _awaited(Cloister.messages)
+    choose_branch = _awaited(Cloister.choose_branch)
     forget_message = _awaited(Cloister.forget_message)
     items = _awaited(Cloister.items)
     add_items = _awaited(Cloister.add_items)

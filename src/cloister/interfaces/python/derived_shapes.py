@@ -1,7 +1,7 @@
 """The shapes of what is extracted from messages: memories, entities and observations."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from cloister.domain.entity import Entity as DomainEntity
 from cloister.domain.identifiers import format_entity_id, format_memory_id, format_message_id, format_observation_id
@@ -9,6 +9,7 @@ from cloister.domain.memory import StoredMemory
 from cloister.domain.observation import StoredObservation
 from cloister.domain.prompts.profile import Profile as DomainProfile
 from cloister.domain.prompts.recalled_text import own_words
+from cloister.domain.prompts.speaker import attributed
 from cloister.domain.recall.relevance import strength_of
 from cloister.domain.timestamps import iso
 from cloister.domain.truth.revision import MemoryState as DomainState
@@ -47,7 +48,8 @@ class Memory:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecalledMemory(Memory):
-    """A memory in a context, with its `relevance` to the query and its `strength`, as in `ContextItem`."""
+    """A memory in a context, with its `relevance` to the query and its `strength`, as in `ContextItem`. Where several users may be
+    quoted, as in a shared project, `content` names the user: `User "ann" …` instead of the stored `The user …`."""
 
     relevance: float
     strength: str
@@ -163,7 +165,8 @@ class Observation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProfileFact:
-    """A fact of a profile, with the ids of all memories that say it; an entity of a project has none."""
+    """A fact of a profile, with the ids of all memories that say it; an entity of a project has none. In a shared project `content`
+    names the user."""
 
     content: str
     memory_ids: tuple[str, ...]
@@ -181,7 +184,7 @@ class Profile:
 
 def profile_shape(profile: DomainProfile) -> Profile:
     facts = tuple(
-        ProfileFact(content=fact.content, memory_ids=tuple(map(format_memory_id, fact.memories)))
+        ProfileFact(content=fact.said(named=profile.named), memory_ids=tuple(map(format_memory_id, fact.memories)))
         for fact in profile.facts
     )
     return Profile(text=profile.text, facts=facts, tokens=profile.tokens)
@@ -234,12 +237,15 @@ def _state_shape(state: DomainState) -> MemoryState:
     )
 
 
-def recalled_memory_shape(stored: StoredMemory, relevance: float) -> RecalledMemory:
-    return RecalledMemory(**asdict(memory_shape(stored)), relevance=relevance, strength=strength_of(relevance))
+def recalled_memory_shape(stored: StoredMemory, relevance: float, *, named: bool) -> RecalledMemory:
+    """`named`: the content names the user, because its reader may be another one (MEM-11)."""
+    shape = replace(memory_shape(stored), content=attributed(stored.memory.content, stored.user, named=named))
+    return RecalledMemory(**asdict(shape), relevance=relevance, strength=strength_of(relevance))
 
 
-def recalled_entity_shape(entity: DomainEntity, relevance: float) -> RecalledEntity:
-    return RecalledEntity(**asdict(entity_shape(entity)), relevance=relevance, strength=strength_of(relevance))
+def recalled_entity_shape(entity: DomainEntity, relevance: float, *, named: bool) -> RecalledEntity:
+    shape = entity_shape(entity, named=named)
+    return RecalledEntity(**asdict(shape), relevance=relevance, strength=strength_of(relevance))
 
 
 def appended_shape(appended: MemoryAdditions) -> Appended:
@@ -250,8 +256,9 @@ def extraction_shape(extracted: ExtractionCounts) -> Extraction:
     return Extraction(appended=extracted.memories, checked_messages=extracted.checked_messages)
 
 
-def entity_shape(entity: DomainEntity) -> Entity:
-    return Entity(id=format_entity_id(entity.id), name=entity.name, type=entity.type, notes=entity.notes)
+def entity_shape(entity: DomainEntity, *, named: bool = True) -> Entity:
+    notes = entity.notes_for(named=named)
+    return Entity(id=format_entity_id(entity.id), name=entity.name, type=entity.type, notes=notes)
 
 
 def entity_detail_shape(detail: EntityWithMentions) -> EntityDetail:
@@ -260,7 +267,7 @@ def entity_detail_shape(detail: EntityWithMentions) -> EntityDetail:
         id=format_entity_id(entity.id),
         name=entity.name,
         type=entity.type,
-        notes=entity.notes,
+        notes=entity.notes_for(named=True),
         aliases=entity.aliases,
         relations=tuple(
             EntityRelation(
@@ -287,11 +294,12 @@ def mention_shape(mention: Mention) -> EntityMention:
     )
 
 
-def observation_shape(stored: StoredObservation) -> Observation:
+def observation_shape(stored: StoredObservation, *, named: bool = False) -> Observation:
+    """`named`: the content names the user, because its reader may be another one (MEM-11)."""
     observation = stored.observation
     return Observation(
         id=format_observation_id(observation.id),
-        content=observation.content,
+        content=attributed(observation.content, stored.user, named=named),
         session_id=stored.session,
         user_id=stored.user,
         source_message_ids=tuple(map(format_message_id, observation.sources)),

@@ -14,20 +14,16 @@ from cloister.domain.identifiers import (
     parse_observation_id,
 )
 from cloister.domain.recall.relevance import checked_min_relevance
-from cloister.domain.text import checked_metadata
+from cloister.domain.sessions.windows import range_of
 from cloister.domain.timestamps import checked_time, parse_iso
 from cloister.interfaces.python.archives.methods import ArchiveMethods
 from cloister.interfaces.python.arguments import (
     NOT_GIVEN,
-    checked_user,
     draft_of,
     drafts_of,
     given_filter,
     page_after,
-    page_request,
     project_choice,
-    project_of,
-    tags_of,
 )
 from cloister.interfaces.python.backends.embedded import EmbeddedBackend
 from cloister.interfaces.python.backends.interface import Backend, ContextQuery, SearchQuery
@@ -40,17 +36,18 @@ from cloister.interfaces.python.files.methods import FileMethods
 from cloister.interfaces.python.items.methods import ItemMethods
 from cloister.interfaces.python.memory_methods import MemoryMethods
 from cloister.interfaces.python.organisation import OrganisationMethods
-from cloister.interfaces.python.pages import Page
-from cloister.interfaces.python.preview_shapes import MovePreview
+from cloister.interfaces.python.pages import Branch, Page, checked_branch
+from cloister.interfaces.python.recall.shapes import Context
 from cloister.interfaces.python.receipts.hits import Hits
 from cloister.interfaces.python.receipts.methods import ReceiptMethods
-from cloister.interfaces.python.shapes import Context, Episode, Forgotten, Message, Session
-from cloister.services.conversations.sessions import SessionChange, SessionFields
+from cloister.interfaces.python.sessions.methods import SessionMethods
+from cloister.interfaces.python.shapes import Episode, Message, Session
 from cloister.services.recall.search import Kind, checked_kinds
 from cloister.settings import read_remote, read_settings
 
 
 class Cloister(
+    SessionMethods,
     ItemMethods,
     FileMethods,
     EntryMethods,
@@ -94,92 +91,6 @@ class Cloister(
     def close(self) -> None:
         """Finish the calls under way, and close the database or the connections to the server. Closing twice is fine."""
         self._backend.close()
-
-    # Sessions
-
-    def create_session(
-        self,
-        external_id: str | None = None,
-        *,
-        project_id: str | None = NOT_GIVEN,
-        user_id: str | None = None,
-        title: str | None = None,
-        tags: Sequence[str] = (),
-        metadata: Mapping[str, object] | None = None,
-    ) -> Session:
-        """Create a session in a project.
-
-        Without `external_id` it gets a random one. Without `project_id` it goes to the key's project, else to the tenant's default
-        project; with None it is in no project. If the session exists with the same fields, it is returned; with other fields it is
-        a `Conflict`.
-        """
-        checked_metadata(metadata or {})
-        fields = SessionFields(
-            external_id=external_id, user_id=user_id, title=title, tags=tags_of(tags), metadata=metadata
-        )
-        return self._backend.create_session(fields, project_choice(project_id))
-
-    def session(self, session_id: str) -> Session:
-        """Return a session by its external id."""
-        return self._backend.session(session_id)
-
-    def sessions(
-        self,
-        *,
-        project_id: str | None = NOT_GIVEN,
-        user_id: str | None = None,
-        limit: int = 50,
-        cursor: str | None = None,
-    ) -> Page[Session]:
-        """List sessions, newest activity first.
-
-        Without `project_id` of all projects, with None those in no project; with `user_id` those of one user.
-        """
-        project, user = project_choice(project_id), checked_user(user_id)
-        return self._backend.sessions(project, user, page_request(limit, cursor))
-
-    def update_session(
-        self,
-        session_id: str,
-        *,
-        title: str | None = None,
-        project_id: str | None = NOT_GIVEN,
-        tags: Sequence[str] | None = None,
-        metadata: Mapping[str, object] | None = None,
-    ) -> Session:
-        """Change the fields that are given; the others stay. With `project_id` the session is moved too, as by `move_session`."""
-        if metadata is not None:
-            checked_metadata(metadata)
-        change = SessionChange(title=title, tags=None if tags is None else tags_of(tags), metadata=metadata)
-        if project_id is NOT_GIVEN:
-            return self._backend.update_session(session_id, change)
-        return self._backend.move_session(session_id, project_of(project_id), change)
-
-    def move_session(self, session_id: str, project_id: str | None) -> Session:
-        """Move a session with all its messages, memories and observations into a project, or out of all projects with None.
-
-        From the next request on it is recalled in the new project and no longer in the old one. Entities stay in the project they
-        were extracted in. What its replies quote of the old project is no longer shown.
-        """
-        return self._backend.move_session(session_id, project_of(project_id), SessionChange())
-
-    def preview_move(self, session_id: str, project_id: str | None) -> MovePreview:
-        """Count what `move_session` would move, and how many replies were given recalled text of the project that the session would
-        leave. Nothing is changed."""
-        return self._backend.preview_move(session_id, project_of(project_id))
-
-    def delete_session(self, session_id: str, *, dry_run: bool = False) -> Forgotten:
-        """Delete a session, its messages, and everything that derives from them.
-
-        Returns how many of each, and the certificate: what went, by kind and id, and the checks made afterwards. With `dry_run`
-        nothing is changed: `would_remove` is what would go.
-        """
-        return self._backend.delete_session(session_id, dry_run)
-
-    def clear_session(self, session_id: str, *, dry_run: bool = False) -> Forgotten:
-        """Delete the messages of a session and everything that derives from them; the session stays. Returns the same as
-        `delete_session`."""
-        return self._backend.clear_session(session_id, dry_run)
 
     # Messages
 
@@ -231,12 +142,26 @@ class Cloister(
         *,
         limit: int = 50,
         after: str | None = None,
+        before: str | None = None,
+        around: str | None = None,
         cursor: str | None = None,
         filter: Mapping[str, object] | None = None,
+        branch: Branch = "current",
     ) -> Page[Message]:
-        """List the messages of a session in the order they were said, from a `cursor` or from behind the message `after`. With a
-        `filter`, as in `search`, only those that it lets pass."""
-        return self._backend.messages(session_id, page_after(limit, cursor, after, parse_message_id, filter))
+        """List the messages of a session in the order they were said, from a `cursor` or from behind the message `after`; or the
+        page `before` a message, with `"end"` the last one, or the page `around` a message. The `previous_cursor` of the page asks
+        for older messages. With a `filter`, as in `search`, only those that it lets pass. With `branch="all"` those of all
+        branches, not only the current."""
+        page = page_after(limit, cursor, after, parse_message_id, filter)
+        return self._backend.messages(session_id, page, range_of(after, before, around), checked_branch(branch))
+
+    def choose_branch(self, session_id: str, message_id: str) -> Session:
+        """Make the branch of a session that contains a message the current one, down to the newest message below it.
+
+        Messages of other branches are kept, but are neither recalled nor extracted until their branch is chosen again. A reply that
+        is being made in the session is a `TurnInProgress`.
+        """
+        return self._backend.choose_branch(session_id, parse_message_id(message_id))
 
     def forget_message(self, message_id: str, *, dry_run: bool = False) -> Removed:
         """Delete one message, with the memories and observations that derive from it. Returns its certificate or, with `dry_run`,
@@ -371,6 +296,6 @@ def _open_backend(
     opened = build_services(settings)
     try:
         return EmbeddedBackend(opened, open_tenant(opened, settings.tenant))
-    except BaseException:
+    except BaseException:  # raised again: nobody else knows that the database is open
         opened.close()
         raise

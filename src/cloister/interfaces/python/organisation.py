@@ -87,14 +87,18 @@ class OrganisationMethods:
         return self._backend.update_project(parse_project_id(project_id), change)
 
     def preview_visibility(self, project_id: str, member_visibility: MemberVisibility) -> VisibilityPreview:
-        """Count the sessions and users that a change of `member_visibility` would let recall each other. Nothing is changed."""
+        """Count the sessions and users that a change of `member_visibility` would let recall each other, and name the users.
+        Nothing is changed."""
         visibility = checked_visibility(member_visibility)
         return self._backend.preview_visibility(parse_project_id(project_id), visibility)
 
-    def delete_project(self, project_id: str) -> DeletedProject:
+    def delete_project(self, project_id: str, *, dry_run: bool = False) -> DeletedProject:
         """Delete a project; its sessions move to the shared pool with their messages and memories. Returns how many. Entries of the
-        project are deleted."""
-        return self._backend.delete_project(parse_project_id(project_id))
+        project are deleted.
+
+        With `dry_run` nothing is changed: `visible_to` says who would recall them there.
+        """
+        return self._backend.delete_project(parse_project_id(project_id), dry_run)
 
     def project_profile(
         self, project_id: str, *, user_id: str | None = None, budget_tokens: int | None = None

@@ -5,13 +5,15 @@ import binascii
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, Literal, TypeVar, cast, get_args
 from zlib import crc32
 
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import TenantId
 from cloister.domain.recall.filter import Filter
 
+Branch = Literal["current", "all"]
+"""Which messages of a session: those of its current branch, or those of all."""
 T = TypeVar("T")
 Row = TypeVar("Row")
 Id = TypeVar("Id")
@@ -19,13 +21,16 @@ Id = TypeVar("Id")
 
 class Page(list[T]):
     """One page of a list, and a plain list of its items. `next_cursor` is the `cursor` that asks for the next page; it is None on
-    the last page."""
+    the last page. `previous_cursor` asks for the page before, in lists that can be read in both directions."""
 
-    __slots__ = ("next_cursor",)
+    __slots__ = ("next_cursor", "previous_cursor")
 
-    def __init__(self, items: Iterable[T] = (), next_cursor: str | None = None) -> None:
+    def __init__(
+        self, items: Iterable[T] = (), next_cursor: str | None = None, previous_cursor: str | None = None
+    ) -> None:
         super().__init__(items)
         self.next_cursor = next_cursor
+        self.previous_cursor = previous_cursor
 
 
 def _is_none(value: object) -> bool:
@@ -101,6 +106,17 @@ class ListCursors:
             if self.encode(*key) == cursor:
                 return key
         raise foreign_cursor()
+
+
+def branch_identity(branch: Branch) -> tuple[str, ...]:
+    """What distinguishes the cursors of the messages of all branches from those of the current one."""
+    return () if branch == "current" else (branch,)
+
+
+def checked_branch(branch: Branch) -> Branch:
+    if branch not in get_args(Branch):
+        raise InvalidRequest("branch", f"must be one of {', '.join(get_args(Branch))}, not {branch!r}.")
+    return branch
 
 
 def foreign_cursor() -> InvalidRequest:

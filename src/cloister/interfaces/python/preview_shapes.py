@@ -2,25 +2,28 @@
 
 from dataclasses import asdict, dataclass
 
+from cloister.domain.erasure import Readers
 from cloister.domain.timestamps import iso
 from cloister.services.conversations.move import MovePreview as DomainMovePreview
 from cloister.services.memories.preview import PreviewedExtraction
-from cloister.services.tenancy.visibility import VisibilityPreview as DomainVisibilityPreview
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VisibilityPreview:
-    """How many sessions, of how many users, would begin to recall each other."""
+    """How many sessions, of how many users, would begin to recall each other. `user_ids` are the first 100 of these users, for an
+    admin; None for any other caller."""
 
     sessions: int
     users: int
+    user_ids: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MovePreview:
     """What would move with a session. `replies_given_recalled_text` counts its replies that were given recalled text of the pool
     that it would leave: their own words move along, what they quote of that text does not. `sessions` and `users`: how many other
-    sessions, of how many users, would recall it from then on; None for a key that is bound to one user."""
+    sessions, of how many users, would recall it from then on; None for a key that is bound to one user. `user_ids` are the first
+    100 of these users, for an admin; None for any other caller."""
 
     messages: int
     memories: int
@@ -28,6 +31,7 @@ class MovePreview:
     replies_given_recalled_text: int
     sessions: int | None
     users: int | None
+    user_ids: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,9 +92,18 @@ def extraction_preview_shape(preview: PreviewedExtraction) -> ExtractionPreview:
     )
 
 
-def visibility_preview_shape(preview: DomainVisibilityPreview) -> VisibilityPreview:
-    return VisibilityPreview(**asdict(preview))
+def visibility_preview_shape(readers: Readers) -> VisibilityPreview:
+    return VisibilityPreview(**asdict(readers))
 
 
 def move_preview_shape(preview: DomainMovePreview) -> MovePreview:
-    return MovePreview(**asdict(preview))
+    readers = preview.readers
+    return MovePreview(
+        messages=preview.messages,
+        memories=preview.memories,
+        observations=preview.observations,
+        replies_given_recalled_text=preview.replies_given_recalled_text,
+        sessions=None if readers is None else readers.sessions,
+        users=None if readers is None else readers.users,
+        user_ids=None if readers is None else readers.user_ids,
+    )

@@ -1,38 +1,23 @@
 """Shapes: the objects that the library returns, and the JSON of HTTP and the command line. Ids are text, times are ISO 8601."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from cloister.domain import context as domain_context
 from cloister.domain import conversation as domain
 from cloister.domain.identifiers import (
-    format_entity_id,
     format_episode_id,
-    format_memory_id,
     format_message_id,
     format_project_id,
     format_tenant_id,
     sequence_of,
 )
-from cloister.domain.project_settings import warnings_of
-from cloister.domain.recall.relevance import strength_of
+from cloister.domain.project_settings import prompt_warnings, warnings_of
 from cloister.domain.timestamps import iso
 from cloister.interfaces.python.certificates.shapes import Certificate, Removed, RemovedRows
-from cloister.interfaces.python.derived_shapes import (
-    Observation,
-    RecalledEntity,
-    RecalledMemory,
-    observation_shape,
-    recalled_entity_shape,
-    recalled_memory_shape,
-)
-from cloister.interfaces.python.pages import ONLY_IF_STALE
-from cloister.interfaces.python.receipts.shapes import InlineReceipt, MadeReceipt, receipt_fields
+from cloister.interfaces.python.preview_shapes import VisibilityPreview, visibility_preview_shape
 from cloister.services.conversations.forget import ForgottenCounts
-from cloister.services.recall.search import EntityHit, EpisodeHit, MemoryHit
-from cloister.services.recall.search import Hit as DomainHit
-from cloister.services.tenancy.projects import MoveCounts
+from cloister.services.conversations.move import MoveCounts
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,7 +38,10 @@ class Project:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Session:
-    """A session. `memory_job_pending` says that it waits for extraction, `last_extraction_error` why the last one failed."""
+    """A session. `memory_job_pending` says that it waits for extraction, `last_extraction_error` why the last one failed. A
+    `pinned` or `archived` session is recalled like all others. `system_prompt` and `model` replace those of its project; None
+    leaves these. `warnings` are about the system prompt. `current_leaf_id` is the last message of its current branch; `is_forked`
+    says that it has messages on other branches too, which `message_count` counts."""
 
     external_id: str
     project_id: str | None
@@ -62,22 +50,33 @@ class Session:
     tags: tuple[str, ...]
     metadata: Mapping[str, object]
     message_count: int
+    current_leaf_id: str | None = None
+    is_forked: bool = False
     memory_job_pending: bool
     last_extraction_error: str | None
     created_at: str
     updated_at: str
+    memory_count: int = 0
+    pinned: bool = False
+    archived: bool = False
+    system_prompt: str | None = None
+    model: str | None = None
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeletedProject:
-    """How many sessions, memories, files and entries of a deleted project moved to the shared pool. The certificate names what was
-    removed: the project."""
+    """How many sessions, memories, files and entries of a deleted project moved to the shared pool, or would. The certificate names
+    what was removed: the project. Of a dry run, `would_remove` does, and `visible_to` says who would recall them there: other
+    sessions of the same users, which are in no project."""
 
     sessions_moved: int
     memories_moved: int
     files_moved: int = 0
     entries_moved: int = 0
     certificate: Certificate | None = field(default=None, compare=False)
+    would_remove: RemovedRows | None = field(default=None, compare=False)
+    visible_to: VisibilityPreview | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,11 +89,14 @@ class MessageContext:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Message:
-    """A message. `seq` counts from 1 in its session; `is_memory_checked` says that extraction has read it."""
+    """A message. `seq` counts from 1 in its session; `is_memory_checked` says that extraction has read it. `parent_id` is the
+    message that it follows; `is_current` says that it is on the current branch of its session."""
 
     id: str
     session_id: str
     seq: int
+    parent_id: str | None = None
+    is_current: bool = True
     role: str
     content: str
     author: str | None
@@ -114,74 +116,6 @@ class Episode:
     id: str
     session_id: str
     message_ids: tuple[str, ...]
-    created_at: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ContextItem:
-    """A message in a context. `user_id` is the user of its session. A message that was searched for has a `score`, which orders the
-    messages, its `relevance` to the query from 0 to 1, which means the same in every pool, and a `strength`: `strong` from 0.5 on,
-    else `weak`. `times_said` counts the messages that say the same, and `same_as` are the ids of up to 10 others of them.
-    `is_excerpt` marks a passage of a longer message."""
-
-    id: str
-    session_id: str
-    role: str
-    content: str
-    author: str | None
-    user_id: str | None
-    created_at: str
-    source: str
-    score: float | None
-    relevance: float | None
-    strength: str | None
-    times_said: int
-    same_as: tuple[str, ...]
-    is_excerpt: bool
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Context:
-    """The context for a reply. `memory_context` is the text of what was recalled, ready for a prompt. `omitted` counts what was
-    left out: `weak` messages, `duplicate` ones, what was beyond a `limit`, and what did not fit into the `budget`, also by part.
-    `receipt` says what was given by which rule; `receipt_id` is its id, if the project stores receipts.
-    `stale` counts the messages, memories and entities of the pool that were indexed by another version of Cloister and not yet
-    again; of very many of these, some are not found until then. It is None, and left out of JSON, where there are none."""
-
-    session_id: str
-    project_id: str | None
-    current_conversation: tuple[ContextItem, ...]
-    relevant_history: tuple[ContextItem, ...]
-    chat_history: tuple[ContextItem, ...]
-    memories: tuple[RecalledMemory, ...]
-    entities: tuple[RecalledEntity, ...]
-    observations: tuple[Observation, ...]
-    memory_context: str
-    tokens: int
-    omitted: Mapping[str, int]
-    stale: int | None = field(default=None, metadata=ONLY_IF_STALE)
-    receipt: InlineReceipt | None = None
-    receipt_id: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Hit:
-    """A search result: an episode, shown by its best message, a memory, or an entity, which has no session. `user_id` is the user
-    of the session, or of the part of a project that an entity is in; `author` is that of the message. `score` orders the hits;
-    `relevance` and `strength` are as in `ContextItem`. `status` is that of a memory."""
-
-    kind: str
-    id: str
-    session_id: str | None
-    user_id: str | None
-    role: str | None
-    author: str | None
-    content: str
-    score: float
-    relevance: float
-    strength: str
-    times_said: int
-    status: str | None
     created_at: str
 
 
@@ -232,10 +166,18 @@ def session_shape(session: domain.Session) -> Session:
         tags=session.tags,
         metadata=session.metadata,
         message_count=session.message_count,
+        current_leaf_id=None if session.leaf is None else format_message_id(session.leaf),
+        is_forked=session.is_forked,
         memory_job_pending=session.memory_job_pending,
         last_extraction_error=session.last_extraction_error,
         created_at=iso(session.created_at),
         updated_at=iso(session.updated_at),
+        memory_count=session.memory_count,
+        pinned=session.pinned,
+        archived=session.archived,
+        system_prompt=session.system_prompt,
+        model=session.model,
+        warnings=prompt_warnings(session.system_prompt),
     )
 
 
@@ -254,6 +196,8 @@ def _message_shape(message: domain.Message, session: domain.Session, tags: tuple
         id=format_message_id(message.id),
         session_id=session.external_id,
         seq=sequence_of(message.id),
+        parent_id=None if message.parent is None else format_message_id(message.parent),
+        is_current=message.is_current,
         role=message.role,
         content=message.content,
         author=message.author,
@@ -279,35 +223,6 @@ def episode_shape(episode: domain.Episode, session: str) -> Episode:
     )
 
 
-def context_shape(context: domain_context.Context, receipt: MadeReceipt | None = None) -> Context:
-    derived = context.derived
-    history = context.chat_history
-    shaped = {item.message.id: _item_shape(item) for item in history}
-
-    def items(part: tuple[domain_context.Item, ...]) -> tuple[ContextItem, ...]:
-        return tuple(shaped[item.message.id] for item in part)
-
-    return Context(
-        session_id=context.session,
-        project_id=None if context.project is None else format_project_id(context.project),
-        current_conversation=items(context.current_conversation),
-        relevant_history=items(context.relevant_history),
-        chat_history=items(history),
-        memories=tuple(
-            recalled_memory_shape(stored, derived.memory_relevance[stored.memory.id]) for stored in derived.memories
-        ),
-        entities=tuple(
-            recalled_entity_shape(entity, derived.entity_relevance[entity.id]) for entity in derived.entities
-        ),
-        observations=tuple(map(observation_shape, derived.observations)),
-        memory_context=context.memory_context,
-        tokens=context.tokens,
-        omitted=context.omitted,
-        stale=context.stale or None,
-        **({} if receipt is None else receipt_fields(receipt)),
-    )
-
-
 def forgotten_shape(gone: ForgottenCounts, removed: Removed) -> Forgotten:
     return Forgotten(
         messages=gone.messages,
@@ -327,59 +242,6 @@ def deleted_project_shape(moved: MoveCounts, removed: Removed) -> DeletedProject
         files_moved=moved.files,
         entries_moved=moved.entries,
         certificate=removed.certificate,
-    )
-
-
-def hit_shape(hit: DomainHit) -> Hit:
-    match hit:
-        case EpisodeHit(item=item):
-            message = item.message
-            shape = _hit_shape(hit, "episode", format_episode_id(hit.episode), message.content, message.created_at)
-            said_by = {"session_id": item.session, "user_id": item.user, "role": message.role, "author": message.author}
-            return replace(shape, times_said=item.times, **said_by)
-        case MemoryHit(stored=stored):
-            memory = stored.memory
-            shape = _hit_shape(hit, "memory", format_memory_id(memory.id), memory.content, memory.created_at)
-            return replace(shape, session_id=stored.session, user_id=stored.user, status=stored.status)
-        case EntityHit(entity=entity):
-            content = f"{entity.name}: {entity.notes}" if entity.notes else entity.name
-            shape = _hit_shape(hit, "entity", format_entity_id(entity.id), content, entity.created_at)
-            return replace(shape, user_id=entity.user)
-
-
-def _hit_shape(hit: DomainHit, kind: str, id: str, content: str, created_at: int) -> Hit:
-    return Hit(
-        kind=kind,
-        id=id,
-        session_id=None,
-        user_id=None,
-        role=None,
-        author=None,
-        content=content,
-        score=hit.score,
-        relevance=hit.relevance,
-        strength=strength_of(hit.relevance),
-        times_said=1,
-        status=None,
-        created_at=iso(created_at),
-    )
-
-
-def _item_shape(item: domain_context.Item) -> ContextItem:
-    message = item.message
-    return ContextItem(
-        id=format_message_id(message.id),
-        session_id=item.session,
-        user_id=item.user,
-        role=message.role,
-        content=message.content,
-        author=message.author,
-        created_at=iso(message.created_at),
-        source=item.source,
-        score=item.score,
-        relevance=item.relevance,
-        strength=None if item.relevance is None else strength_of(item.relevance),
-        times_said=item.times,
-        same_as=tuple(map(format_message_id, item.same)),
-        is_excerpt=item.excerpt,
+        would_remove=removed.would_remove,
+        visible_to=None if moved.readers is None else visibility_preview_shape(moved.readers),
     )

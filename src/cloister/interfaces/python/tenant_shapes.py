@@ -110,7 +110,8 @@ class TenantSettings:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Retention:
     """How much was too old, and was forgotten, or would be; `sessions` are those that lost messages. Not `complete`: one call does
-    not forget more, and the next one, or the worker, goes on."""
+    not forget more, and the next one, or the worker, goes on. `certificate` names what went; it is null if nothing did, and for a
+    dry run."""
 
     sessions: int
     messages: int
@@ -118,6 +119,7 @@ class Retention:
     observations: int
     complete: bool
     files: int = 0
+    certificate: Certificate | None = field(default=None, compare=False)
 
 
 def tenant_shape(created: CreatedTenant) -> Tenant:
@@ -135,8 +137,8 @@ def usage_shape(usage: DomainUsage) -> Usage:
     return Usage(**fields)
 
 
-def retention_shape(retained: Retained) -> Retention:
-    return Retention(**asdict(retained.counts), complete=retained.complete)
+def retention_shape(retained: Retained, certificate: Certificate | None) -> Retention:
+    return Retention(**asdict(retained.counts), complete=retained.complete, certificate=certificate)
 
 
 def retention_preview_shape(counts: OldCounts) -> Retention:

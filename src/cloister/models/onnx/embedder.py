@@ -88,7 +88,6 @@ def require_onnxruntime() -> None:
 class _Model:
     def __init__(self, directory: ModelDirectory) -> None:
         self._pooling = directory.pooling
-        self._tokens = directory.tokens
         runtime: Any = import_module("onnxruntime")
         try:
             self._tokenizer = Tokenizer.from_file(str(directory.tokenizer))
@@ -98,7 +97,7 @@ class _Model:
             options.intra_op_num_threads = min(_MOST_THREADS, os.cpu_count() or 1)
             options.log_severity_level = 3
             self._session = runtime.InferenceSession(str(directory.model), options, providers=["CPUExecutionProvider"])
-        except Exception as error:
+        except Exception as error:  # the types of onnxruntime and tokenizers are not public; the cause is kept
             raise ModelUnavailable(f"The model cannot be loaded: check {SETTING} ({type(error).__name__}).") from error
         self._inputs = [cast(str, given.name) for given in self._session.get_inputs()]
         self._outputs = [cast(str, given.name) for given in self._session.get_outputs()]
@@ -116,7 +115,7 @@ class _Model:
         given = {"input_ids": columns["ids"], "attention_mask": columns["mask"], "token_type_ids": columns["kinds"]}
         try:
             outputs = self._session.run(self._outputs, {name: given[name] for name in self._inputs})
-        except Exception as error:
+        except Exception as error:  # the types of onnxruntime are not public; the cause is kept
             raise ModelUnavailable(f"The model cannot be run: check {SETTING} ({type(error).__name__}).") from error
         return [unit_vector(vector) for vector in self._pooled(outputs, columns["mask"])]
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _LISTED_SECONDS = 60.0
 _LIST_SECONDS = 5.0
+_MOST_UNLISTED = 1_000
 
 
 class OpenAiChatModel:
@@ -24,6 +25,7 @@ class OpenAiChatModel:
         self._client: ModelClient | None = None
         self._names: frozenset[str] | None = None
         self._listed_at = 0.0
+        self._unlisted: dict[str, float] = {}
 
     @property
     def name(self) -> str:
@@ -37,6 +39,9 @@ class OpenAiChatModel:
         if not self._endpoint.model and listed:
             return sorted(listed)
         return [self.name, *sorted(listed - {self.name})]
+
+    def separate(self) -> "OpenAiChatModel":
+        return OpenAiChatModel(self._endpoint)
 
     async def count_tokens(self, request: ChatRequest) -> int | None:
         body = {**request.options, "messages": list(request.messages)}
@@ -65,14 +70,30 @@ class OpenAiChatModel:
         for name in request.models:
             if name == self._endpoint.model:
                 return None
-            if name in await self._listed():
+            if await self._lists(name):
                 return name
         return None
 
-    async def _listed(self) -> frozenset[str]:
+    async def _lists(self, name: str) -> bool:
+        """Whether the endpoint lists the model. For a name that the cached list lacks, the endpoint is asked again, once a minute:
+        the model may be new there, and may have been chosen for a session a moment ago."""
+        asked_at = self._listed_at
+        if name in await self._listed():
+            return True
+        now = asyncio.get_running_loop().time()
+        if now - self._unlisted.get(name, -_LISTED_SECONDS) < _LISTED_SECONDS:
+            return False
+        if asked_at == self._listed_at and name in await self._listed(again=True):
+            return True
+        if len(self._unlisted) >= _MOST_UNLISTED:
+            self._unlisted.clear()
+        self._unlisted[name] = now
+        return False
+
+    async def _listed(self, *, again: bool = False) -> frozenset[str]:
         """The names of all models of the endpoint; none if it does not list them soon."""
         now = asyncio.get_running_loop().time()
-        if self._names is None or now - self._listed_at > _LISTED_SECONDS:
+        if again or self._names is None or now - self._listed_at > _LISTED_SECONDS:
             client = await self._opened()
             self._names, self._listed_at = frozenset(await client.model_names(_LIST_SECONDS)), now
         return self._names
@@ -85,6 +106,7 @@ class OpenAiChatModel:
 
     async def close(self) -> None:
         client, self._client, self._names = self._client, None, None
+        self._unlisted.clear()
         if client is not None:
             await client.close()
 

@@ -104,7 +104,7 @@ class ModelClient:
         its events are pieces too."""
         is_chat = interface == "chat"
         own = {} if is_chat else message_headers(headers or {}, key or self._endpoint.key)
-        call = partial(self._open, "POST", "/chat/completions" if is_chat else MESSAGES, key=key)
+        call = partial(self._open, "POST", "/chat/completions" if is_chat else MESSAGES, key=key, shows_message=True)
         parser = ReplyParser(_LONGEST_STREAM) if is_chat else MessageParser(_LONGEST_STREAM)
         name = model or self.model or await self._only_model()
         with self._span(name, interface) as span:
@@ -241,8 +241,10 @@ class ModelClient:
         *,
         key: str | None = None,
         headers: Mapping[str, str] | None = None,
+        shows_message: bool = False,
     ) -> httpx2.Response:
-        """Return the response, which the caller closes, once its headers are there. Raises `CallFailed`."""
+        """Return the response, which the caller closes, once its headers are there. Raises `CallFailed`. `shows_message`: its error
+        may have the server's message, because the request is of one reply, and its reader may read all of it."""
         try:
             url = self._endpoint.url.rstrip("/") + path
             own = {**(headers or {}), **({} if key is None else {"Authorization": f"Bearer {key}"})}
@@ -259,7 +261,8 @@ class ModelClient:
                 raise not_messages()
             if path == COUNT_TOKENS and lacks_messages(response.status_code, refused):
                 raise LacksRoute
-            failure = rejection(response.status_code, response.headers, refused)
+            sent = body if shows_message else None
+            failure = rejection(response.status_code, response.headers, refused, sent, (key, self._endpoint.key))
         except httpx2.RequestError as error:
             failure = connection_failure(error, answering=False)
         raise CallFailed(failure)

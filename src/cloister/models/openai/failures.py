@@ -1,11 +1,11 @@
 """The ways in which a call to a model can fail: whether a retry may help, and the sentence that tells the user what to do.
 
-A failure stores nothing of the response's body: servers repeat the request in it, which contains the conversation.
-"""
+Of the response's body a failure stores the error's message, as far as `error_message.py` lets it be shown: servers repeat the
+request in it, which contains the conversation."""
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from email.utils import mktime_tz, parsedate_tz
 from typing import Any, Literal, cast
@@ -15,8 +15,11 @@ import httpx2
 from cloister.domain.errors import ModelUnavailable
 from cloister.domain.patterns import IGNORECASE, anchored
 from cloister.models.openai.endpoint import SettingNames
+from cloister.models.openai.error_message import error_message
 
 LONGEST_WAIT = 60.0
+# Anthropic answers 529 where others answer 503.
+_NOT_READY = (503, 529)
 _ERROR_CODE = anchored(r"[a-z][a-z0-9_.-]{0,63}", IGNORECASE)
 _SECONDS = anchored(r"\d{1,9}(\.\d{0,9})?")
 _SCHEMA_WORDS = ("response_format", "json_schema", "json schema", "grammar")
@@ -60,6 +63,7 @@ class Failure:
     wait: float | None = None
     too_long: bool = False
     rejected: OptionalField | None = None
+    message: str | None = None
     cause: Exception | None = None
 
     @property
@@ -81,7 +85,15 @@ class Failure:
         self, model: str, *, tries: int, seconds: float, has_key: bool, names: SettingNames
     ) -> ModelUnavailable:
         """Make the error for users. It does not contain the URL, which not every user of the service may know."""
+        if self.message is not None and (self.status is None or self._is_unexplained):
+            status = "" if self.status is None else f" ({self.status})"
+            return ModelUnavailable(f"The model returned an error{status}: {self.message}")
         return ModelUnavailable(f"The model ({model}) {self._problem(tries, seconds, has_key, names)}")
+
+    @property
+    def _is_unexplained(self) -> bool:
+        """Whether the server's own message says more than its status does."""
+        return self.status is not None and self.status >= 400 and self.status not in (401, 403, 404, 429, *_NOT_READY)
 
     def _problem(self, tries: int, seconds: float, has_key: bool, names: SettingNames) -> str:
         often = f" ({tries} tries)" if tries > 1 else ""
@@ -110,10 +122,10 @@ class Failure:
         if 300 <= self.status < 400:
             return f"has moved: set {names.url} to its new address; what was said is not sent after it."
         why = f"HTTP {self.status}" if self.code is None else f"HTTP {self.status}, {self.code}"
-        if self.status == 503:
+        if self.status in _NOT_READY:
             return f"is not ready{often}: it is still being loaded, or overloaded; try again in a moment ({why})."
         if self.status >= 500:
-            return f"failed{often}: look into the log of its server ({why})."
+            return f"returned an error{often}: look into the log of its server ({why})."
         return f"refused the request: check that {names.url} is an OpenAI-compatible endpoint ({why})."
 
 
@@ -138,10 +150,18 @@ def connection_failure(error: httpx2.RequestError, *, answering: bool) -> Failur
     return Failure(timed_out=timed_out, broken=answering and not timed_out, cause=error)
 
 
-def rejection(status: int, headers: httpx2.Headers, body: bytes) -> Failure:
-    """The failure for a response with an error status. `body` is searched for the reason, and not stored."""
+def rejection(
+    status: int,
+    headers: httpx2.Headers,
+    body: bytes,
+    sent: bytes | None = None,
+    secrets: Sequence[str | None] = (),
+) -> Failure:
+    """The failure for a response with an error status. `body` is searched for the reason, and not stored; its message is, if the
+    request `sent` is given."""
     lowered = body.decode("utf-8", "replace").casefold()
-    code = _error_code(body)
+    answer = parse_json(body)
+    code = _error_code(answer)
     too_long = any(word in lowered for word in _CONTEXT_WORDS) and status in (400, 413, 422)
     return Failure(
         status=status,
@@ -149,12 +169,12 @@ def rejection(status: int, headers: httpx2.Headers, body: bytes) -> Failure:
         wait=_retry_after(headers),
         too_long=too_long or status == 413,
         rejected=_rejected_field(lowered) if status in (400, 422) and not too_long else None,
+        message=error_message(answer, sent, secrets),
     )
 
 
-def _error_code(body: bytes) -> str | None:
+def _error_code(answer: Any) -> str | None:
     """The code of `{"error": {"code": …}}`, which is OpenAI's form, or of `{"code": …}`."""
-    answer = parse_json(body)
     if not isinstance(answer, dict):
         return None
     fields = cast(Mapping[str, Any], answer)

@@ -7,7 +7,16 @@ import threading
 from collections.abc import Sequence
 from dataclasses import replace
 
-from cloister.domain.extraction import NO_GUIDANCE, ExtractedEntity, ExtractedMemory, Guidance, KnownMemory, Statement
+from cloister.domain.extraction import (
+    NO_GUIDANCE,
+    ExtractedEntity,
+    ExtractedMemory,
+    FactOfMemory,
+    Guidance,
+    KnownMemory,
+    ManualMemory,
+    Statement,
+)
 from cloister.domain.identifiers import MessageId
 from cloister.domain.memory import same_as
 
@@ -58,17 +67,15 @@ class Rules:
                     found[key] = supersession.add(fact, speaker, statement.created_at, statement.id)
         return [memory.extracted() for memory in found.values()]
 
-    def subject(self, content: str) -> str | None:
-        """The subject of a memory that a person wrote, such as `home` of "The user lives in Oslo."; None unless it clearly states
-        the present value of one fact."""
-        from cloister.models.rules.changes.values import stated_values
-        from cloister.models.rules.facts import speaker_named
+    def read(
+        self, manual: Sequence[ManualMemory], known: Sequence[KnownMemory], user: str | None, authors: Sequence[str]
+    ) -> list[FactOfMemory]:
+        """The facts of memories that a person wrote, such as `home` of "The user lives in Oslo.", and the known ones that they make
+        untrue; nothing where that is not clear."""
+        from cloister.models.rules.changes.manual import read_manual
 
         with _LOCK:
-            values = stated_values(content, speaker_named(None))
-        if len(values) != 1 or not (values[0].positive and values[0].exact) or values[0].dated:
-            return None
-        return values[0].subject
+            return read_manual(manual, known, user, authors)
 
     def entities(self, said: Sequence[Statement]) -> list[ExtractedEntity]:
         """The named things that users mention, with what they say about them (ISO-9)."""
@@ -85,4 +92,4 @@ class Rules:
             return notes(said)
 
     def close(self) -> None:
-        """There is nothing to close."""
+        """Nothing is open: rules are tables in memory. A caller closes its extractor without knowing which it is."""

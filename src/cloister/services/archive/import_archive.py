@@ -6,11 +6,13 @@ rest.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TypeVar
 
 from cloister.domain.archive.imported import ImportTally
 from cloister.domain.archive.reading import ArchiveReader, NumberedLine
 from cloister.domain.archive.records import (
+    PARENT_NOT_GIVEN,
     EntityRecord,
     FormerProjectRecord,
     ItemRecord,
@@ -29,7 +31,7 @@ from cloister.domain.archive.records import (
 )
 from cloister.domain.archive.stored_records import EntryRecord, EntryVectorRecord, FileRecord
 from cloister.domain.errors import Forbidden, InvalidRequest
-from cloister.domain.identifiers import MAX_SEQUENCE, MemoryId
+from cloister.domain.identifiers import MAX_SEQUENCE, MemoryId, MessageId
 from cloister.domain.project_settings import checked_settings
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_project_name
@@ -161,7 +163,8 @@ class ArchiveImport:
         self._store_session(ends=True)
         batch = SessionBatch(record=record_of(SessionRecord, line.fields))
         record = batch.record
-        for name, message in (("episode_id", record.episode_id), ("observed_message_id", record.observed_message_id)):
+        for name in ("episode_id", "observed_message_id", "settled_message_id"):
+            message: MessageId | None = getattr(record, name)
             if message is not None:
                 batch.check(message, f"session.{name}")
         self._session, self._memory = batch, None
@@ -181,6 +184,8 @@ class ArchiveImport:
             )
         if record.id & MAX_SEQUENCE >= batch.record.next_sequence:
             raise InvalidRequest("message.id", "must be below the next_sequence of its session.")
+        record = _with_parent(record, batch)
+        batch.is_forked = batch.is_forked or not record.is_current or (record.parent_id or 0) != batch.last
         batch.last, batch.position = record.id, -1
         batch.characters += len(record.content)
         batch.messages.append(record)
@@ -304,3 +309,14 @@ class ArchiveImport:
         named = [(ids.get(pair.older_id, pair.older_id), ids.get(pair.newer_id, pair.newer_id)) for pair in pairs]
         if named:
             self._database.write(self._reach, lambda transaction: add_replacements(transaction, named))
+
+
+def _with_parent(record: MessageRecord, batch: SessionBatch) -> MessageRecord:
+    """The message with its parent, which is the message before it in an archive without branches."""
+    if record.parent_id == PARENT_NOT_GIVEN:
+        return replace(record, parent_id=MessageId(batch.last) if batch.last else None)
+    if record.parent_id is not None:
+        batch.check(record.parent_id, "message.parent_id")
+        if record.parent_id > batch.last:
+            raise InvalidRequest("message.parent_id", "must be a message before it.")
+    return record

@@ -85,7 +85,7 @@ def add_responses(
     """Add responses that are missing, to questions that are here."""
     rows = ImportedRows(transaction)
     questions = [MessageId(record.question_id + shift) for record, _ in responses]
-    present = ExtractionStore(transaction).present(session.id, questions) if questions else ()
+    present = ExtractionStore(transaction).present(session.id, questions, all_branches=True) if questions else ()
     for record, body in responses:
         question = MessageId(record.question_id + shift)
         if question in present:

@@ -32,6 +32,7 @@ from cloister.domain.timestamps import Clock
 from cloister.domain.truth.supersession import Person
 from cloister.domain.usage import Limits, refuse_over
 from cloister.services.archive.archived_projects import ArchivedProjects
+from cloister.services.archive.import_branches import BranchImport
 from cloister.services.archive.import_files import FileImport, ImportedFiles, lock_projects
 from cloister.services.archive.import_items import add_items, add_responses
 from cloister.services.events.bus import EventBus
@@ -56,12 +57,14 @@ DELETED = "the session was deleted while it was imported"
 @dataclass(kw_only=True, slots=True)
 class SessionBatch:
     """A session of an archive, and its records that are not stored yet. `last` is the last message that was read; `is_added` is set
-    after the first batch of a session, and `is_gone` if it was deleted since then."""
+    after the first batch of a session, and `is_gone` if it was deleted since then. `is_forked`: not every message follows the one
+    before it, or some are not on the current branch."""
 
     record: SessionRecord
     last: int = 0
     is_added: bool = False
     is_gone: bool = False
+    is_forked: bool = False
     characters: int = 0
     former: list[FormerProjectRecord] = field(default_factory=list[FormerProjectRecord])
     messages: list[MessageRecord] = field(default_factory=list[MessageRecord])
@@ -90,7 +93,12 @@ class SessionBatch:
     def rest(self) -> "SessionBatch":
         """The same session without records, after they were stored."""
         return SessionBatch(
-            record=self.record, last=self.last, position=self.position, is_added=True, is_gone=self.is_gone
+            record=self.record,
+            last=self.last,
+            position=self.position,
+            is_added=True,
+            is_gone=self.is_gone,
+            is_forked=self.is_forked,
         )
 
 
@@ -167,7 +175,7 @@ class SessionImport:
                 return batch.messages
             shift = (session.id - batch.record.id) << SEQUENCE_BITS
             ids = [MessageId(message.id + shift) for message in batch.messages]
-            present = ExtractionStore(transaction).present(session.id, ids)
+            present = ExtractionStore(transaction).present(session.id, ids, all_branches=True)
         return [message for message in batch.messages if message.id + shift not in present]
 
     def _store(
@@ -254,20 +262,26 @@ class SessionImport:
             (_message(record, session, entry, shift, pool), entry)
             for record, entry in zip(batch.messages, indexed, strict=True)
         ]
-        present = ExtractionStore(transaction).present(session.id, [message.id for message, _ in entries])
+        present = ExtractionStore(transaction).present(
+            session.id, [message.id for message, _ in entries], all_branches=True
+        )
         new = [(message, entry) for message, entry in entries if message.id not in present]
         if not new:
             return 0
+        branches = BranchImport(transaction, session, is_archive_forked=batch.is_forked)
+        new = branches.placed(new)
         usage = UsageStore(transaction)
         limit = usage.limits().over(self._limits).messages
         refuse_over("messages", 0 if limit is None else usage.counts().messages, len(new), limit)
         if rows.has_later_message(session.id, new[0][0].id):
             rows.forget_vectors(session.id)
         rows.add_messages(session.id, new)
-        unchecked = sum(message.status == "completed" and not message.is_memory_checked for message, _ in new)
+        waiting = [message for message, _ in new if message.is_current and not message.is_memory_checked]
+        unchecked = sum(message.status == "completed" for message in waiting)
         version = pools.raise_version(session.pool)
-        waiting = rows.note_messages(session.id, batch.record, added=len(new), unchecked=unchecked, version=version)
-        if unchecked and waiting >= _threshold(transaction, session):
+        due = rows.note_messages(session.id, batch.record, added=len(new), unchecked=unchecked, version=version)
+        branches.finish()
+        if unchecked and due >= _threshold(transaction, session):
             SessionStore(transaction).make_due(session.id, now)
         return len(new)
 
@@ -313,6 +327,8 @@ def _message(record: MessageRecord, session: Session, indexed: Indexed, shift: i
         created_at=record.created_at,
         recalled_pool=pool if record.has_recalled_text or indexed.quotes else None,
         categories=record.categories,
+        parent=None if record.parent_id is None else MessageId(record.parent_id + shift),
+        is_current=record.is_current,
     )
 
 

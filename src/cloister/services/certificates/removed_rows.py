@@ -3,27 +3,31 @@
 from collections.abc import Sequence
 
 from cloister.domain.conversation import Session
-from cloister.domain.erasure import EmptiedSession, Removal, RemovedText
+from cloister.domain.erasure import MOST_TEXTS, EmptiedSession, Removal, RemovedFile, RemovedText
 from cloister.domain.identifiers import (
     EntityId,
     MemoryId,
     MessageId,
+    ObservationId,
+    ReceiptId,
     format_entity_id,
     format_episode_id,
     format_memory_id,
     format_message_id,
     format_observation_id,
+    format_receipt_id,
 )
 from cloister.domain.prompts.recalled_text import own_words
 from cloister.services.conversations.item_format import decoded, format_item_id, item_type
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.certificates.removals import RemovalStore
 from cloister.storage.stores.entities import EntityStore
+from cloister.storage.stores.files.trees import remove_old_files
 from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import MessageStore
+from cloister.storage.stores.receipts.receipts import ReceiptStore
 from cloister.storage.stores.tenants import ProjectStore
 
-_MOST_TEXTS = 3
 _LONGEST_TEXT = 400
 
 
@@ -49,10 +53,9 @@ def note_session(transaction: Transaction, session: Session, removal: Removal, *
     count = MessageStore(transaction).count_episodes(session.id) if len(messages) < session.message_count else None
     removal.name("episodes", list(map(format_episode_id, episodes)), count)
     note_memories(removal, MemoryStore(transaction).ids(session.id))
-    observations = rows.observations(session.id)
-    removal.observations.extend(observations)
-    removal.name("observations", list(map(format_observation_id, observations)))
+    note_observations(removal, rows.observations(session.id))
     _note_items(rows, session, removal)
+    note_receipts(removal, rows.receipts(session.id))
     files = rows.files(session)
     removal.name("files", [f"/memories/{file.path}" for file in files if file.pool == session.pool])
     removal.sessions.append(
@@ -72,14 +75,45 @@ def note_memories(removal: Removal, memories: Sequence[MemoryId]) -> None:
     removal.name("memories", list(map(format_memory_id, sorted(memories))))
 
 
-def note_message(transaction: Transaction, session: Session, message: MessageId, removal: Removal) -> NotedEntities:
-    """Note one message with the memories and the observations that are removed with it."""
-    removal.messages.append(message)
-    removal.name("messages", [format_message_id(message)])
-    note_memories(removal, MemoryStore(transaction).derived_from(message))
-    said = next(iter(MessageStore(transaction).contents(session.id, message)), None)
+def note_observations(removal: Removal, observations: Sequence[ObservationId]) -> None:
+    removal.observations.extend(observations)
+    removal.name("observations", list(map(format_observation_id, observations)))
+
+
+def note_receipts(removal: Removal, receipts: Sequence[ReceiptId]) -> None:
+    removal.receipts.extend(receipts)
+    removal.name("receipts", list(map(format_receipt_id, receipts)))
+
+
+def note_messages(
+    transaction: Transaction, session: Session, messages: Sequence[MessageId], removal: Removal
+) -> NotedEntities:
+    """Note messages with the memories and the receipts that are removed with them. The caller notes observations."""
+    removal.messages.extend(messages)
+    removal.name("messages", list(map(format_message_id, messages)))
+    memories = MemoryStore(transaction)
+    note_memories(removal, sorted({memory for message in messages for memory in memories.derived_from(message)}))
+    note_receipts(removal, RemovalStore(transaction).receipts_of(session.id, messages))
+    said = next(iter(MessageStore(transaction).contents(session.id, messages[-1])), None)
     note_text(transaction, session, removal, said)
-    return NotedEntities(transaction, EntityStore(transaction).of_message(message))
+    entities = EntityStore(transaction)
+    mentioned = sorted({entity for message in messages for entity in entities.of_message(message)})
+    return NotedEntities(transaction, mentioned)
+
+
+def remove_old_rows(transaction: Transaction, session: Session, before: int, removal: Removal) -> int:
+    """Remove and note the files that were not changed since a time, and the receipts of contexts and searches from before it;
+    returns how many files. Files of another pool, from before the session moved, go too, and are not named."""
+    rows = RemovalStore(transaction)
+    note_receipts(removal, rows.old_receipts(session.id, before))
+    ReceiptStore(transaction).remove_old(session.id, before)
+    stored = rows.files(session)
+    removed = remove_old_files(transaction, session.id, before)
+    if removed:
+        gone = sorted({*stored} - {*rows.files(session)})
+        removal.files.extend(RemovedFile(session.id, file.path, file.updated_at) for file in gone)
+        removal.name("files", [f"/memories/{file.path}" for file in gone if file.pool == session.pool])
+    return removed
 
 
 def _note_items(rows: RemovalStore, session: Session, removal: Removal) -> None:
@@ -95,7 +129,7 @@ def _note_items(rows: RemovalStore, session: Session, removal: Removal) -> None:
 def note_text(transaction: Transaction, session: Session, removal: Removal, said: str | None) -> None:
     """Note words that a search must no longer find under the removed ids."""
     text = own_words(said or "").strip()[:_LONGEST_TEXT].strip()
-    if not text or len(removal.texts) >= _MOST_TEXTS:
+    if not text or len(removal.texts) >= MOST_TEXTS:
         return
     project = None if session.project is None else ProjectStore(transaction).find(session.project)
     if session.project is not None and project is None:

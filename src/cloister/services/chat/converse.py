@@ -1,7 +1,7 @@
 """Answer a turn: recall the context, stream the model's reply, and store it. No transaction is open while the model answers.
 
 Only a reply that the model finished is `completed`. One that was cut off is `partial`, one without words `failed`; neither is ever
-recalled, extracted, or shown to a model.
+recalled or extracted. A model is shown the partial replies of its own conversation, so that it can go on, and no failed ones.
 """
 
 import asyncio
@@ -34,6 +34,7 @@ from cloister.models.interface import ChatModel
 from cloister.models.openai.endpoint import TooLongForTheModel
 from cloister.services.chat.reply_buffer import FinishedReply, ReplyBuffer
 from cloister.services.chat.turns import Turn, TurnLost, Turns
+from cloister.services.chat_model.quoting import quotable, quoting_request
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.recall.build_context import ContextBuilder, ContextRequest
 from cloister.services.receipts.reply import ReplyReceipt
@@ -90,7 +91,10 @@ class Chat:
         *,
         context_tokens: int,
         allows_caller_keys: bool = False,
+        quotes_only: bool = False,
     ) -> None:
+        """`quotes_only`: the model is none, and quotes what was recalled."""
+        self._quotes_only = quotes_only
         self._allows_caller_keys = allows_caller_keys
         self._turns = turns
         self._contexts = contexts
@@ -195,29 +199,43 @@ class Chat:
     def recall(self, turn: Turn, budget: int) -> Context:
         """The context from the pool in which the turn began. Raises `TurnMoved` if the session is in another pool now, or out of
         the caller's reach (ISO-12)."""
-        asked = turn.question.content if turn.question.role == "user" else None
+        question = turn.question.content if turn.question.role == "user" else None
         name = turn.session.external_id
         try:
             request = ContextRequest(
-                question=asked,
+                question=question,
+                min_relevance=turn.min_relevance,
                 budget=budget,
                 budget_is_cap=True,
                 known=turn.known,
                 profile_tokens=min(DEFAULT_PROFILE_TOKENS, budget // 4) if wants_profile(turn.system_prompt) else 0,
                 bound_to=turn.scope,
+                until=None if turn.branch is None else turn.branch.after,
+                with_partial=True,
             )
-            context = self._contexts.build(turn.reach, name, request)
+            asked = frozenset(message.id for message in turn.messages)
+            context = self._contexts.build(turn.reach, name, self.recall_request(request, asked))
         except NotFound as gone:
             raise TurnMoved(name) from gone
+        if self._quotes_only:
+            return self.quoted(context)
         known = {message.id for message in turn.messages}
-        said = tuple(item for item in context.current_conversation if item.message.id not in turn.replaces)
-        related = tuple(item for item in context.relevant_history if item.message.id not in known.union(turn.replaces))
-        return replace(context, current_conversation=said, relevant_history=related)
+        related = tuple(item for item in context.relevant_history if item.message.id not in known)
+        return replace(context, relevant_history=related)
+
+    def recall_request(self, request: ContextRequest, asked: frozenset[MessageId]) -> ContextRequest:
+        """The request for what the model is given; `asked` are the messages that ask."""
+        return quoting_request(request, asked) if self._quotes_only else request
+
+    def quoted(self, context: Context) -> Context:
+        """What of a context the model is given: without a model, what is quoted."""
+        return quotable(context) if self._quotes_only else context
 
     def _receipt(self, turn: Turn) -> ReplyReceipt:
         return ReplyReceipt(
             question=turn.question.id,
             template=turn.system_prompt,
+            is_of_session=turn.session.system_prompt is not None,
             key=turn.key,
             known=turn.known,
             default_model=self.model.name,
@@ -264,8 +282,7 @@ class Chat:
             try:
                 message = await threads.write(end)
                 if message is not None:
-                    replaces = turn.replaces if finished_reply.status == "completed" else ()
-                    await self._forget_replaced(turn, (*turn.failed, *replaces), threads)
+                    await self._forget_failed(turn, threads)
                 return replace(finished, message=message)
             except TurnLost as lost:
                 stored = None if unknown is None else await threads.read(partial(self._turns.stored_reply, turn))
@@ -289,8 +306,8 @@ class Chat:
             return await threads.write(forget)
         return True
 
-    async def _forget_replaced(self, turn: Turn, replaced: Sequence[MessageId], threads: ThreadRunner) -> None:
-        for message in replaced:
+    async def _forget_failed(self, turn: Turn, threads: ThreadRunner) -> None:
+        for message in turn.failed:
             with suppress(NotFound):  # somebody deleted it meanwhile
                 await threads.write(partial(self._forgetting.message, Reach(tenant=turn.reach.tenant), message))
 

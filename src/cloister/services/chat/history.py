@@ -32,7 +32,11 @@ def _stored(transaction: Transaction, session: Session, sent: int) -> list[Messa
     """The last messages of a session, as many as were sent, and all replies to the user's last message, also partial ones."""
     messages = MessageStore(transaction)
     limit = min(sent + 1, _MOST_COMPARED)
-    found = [message for role in _SPOKEN for message in messages.recent(session.id, session.pool, role, limit)]
+    found = [
+        message
+        for role in _SPOKEN
+        for message in messages.recent(session.id, session.pool, role, limit, is_forked=session.is_forked)
+    ]
     asked = max((message.id for message in found if message.role == "user"), default=None)
     if asked is not None:
         found += messages.page(session.id, session.pool, limit=_MOST_REPLIES, after=asked)

@@ -1,6 +1,6 @@
 """Read again from storage what was recalled for a turn, and find what is no longer in the pool it came from (ISO-12)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from cloister.domain.context import Context, Derived, Item
@@ -8,6 +8,7 @@ from cloister.domain.entity import Entity
 from cloister.domain.identifiers import PoolId, SessionId
 from cloister.domain.memory import MemoryStatus, StoredMemory, same_as
 from cloister.domain.observation import StoredObservation
+from cloister.domain.prompts.forgotten_text import ForgottenTexts, without_forgotten
 from cloister.domain.prompts.profile import ProfileFact
 from cloister.domain.prompts.recalled_text import own_words, shown_outside_session
 from cloister.domain.prompts.speaker import without_user
@@ -71,6 +72,10 @@ class RecalledText:
             # What is added to the notes of an entity comes last.
             if not entities.get(entity.id, "").startswith(entity.notes) or entity.id not in entities:
                 yield f"{entity.name} ({entity.type})"
+
+    def without_gone(self, text: str, contexts: Iterable[Context]) -> str:
+        """A text without its quotations of what these contexts had and is gone."""
+        return without_forgotten(text, ForgottenTexts(gone for context in contexts for gone in self.gone(context)))
 
     def _messages(self, context: Context) -> tuple[Item, ...]:
         rows = PoolStore(self._transaction, self._generation).rows(self._scope)

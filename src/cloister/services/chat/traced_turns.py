@@ -9,6 +9,7 @@ from cloister.domain.scope import Reach
 from cloister.domain.tracing.interface import Tracer
 from cloister.services.chat.reply_buffer import FinishedReply
 from cloister.services.chat.turns import Turn, TurnRequest, Turns
+from cloister.services.conversations.branches import Branches
 from cloister.services.conversations.record import Recorder, note_recorded
 from cloister.services.conversations.sessions import Sessions
 from cloister.services.events.bus import EventBus
@@ -24,12 +25,13 @@ class TracedTurns(Turns):
         database: Database,
         sessions: Sessions,
         recorder: Recorder,
+        branches: Branches,
         events: EventBus,
         leases: Leases,
         *,
         tracer: Tracer,
     ) -> None:
-        super().__init__(database, sessions, recorder, events, leases)
+        super().__init__(database, sessions, recorder, branches, events, leases)
         self._tracer = tracer
 
     def begin(self, reach: Reach, request: TurnRequest) -> Turn:

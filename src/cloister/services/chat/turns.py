@@ -5,8 +5,8 @@ is appended. It ends in one transaction: the reply is appended, and the turn is 
 which is renewed every second or two while the model answers: if the process dies, the question can be answered again soon.
 """
 
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -15,20 +15,26 @@ from cloister.domain.conversation import Draft, Message, Session
 from cloister.domain.errors import Conflict, InvalidRequest, QuotaExceeded, TurnInProgress
 from cloister.domain.history import NewMessages
 from cloister.domain.identifiers import KeyId, MessageId
-from cloister.domain.project_settings import chat_model, system_prompt
-from cloister.domain.prompts.forgotten_text import ForgottenTexts, without_forgotten
-from cloister.domain.prompts.recalled_text import tokens_after
 from cloister.domain.receipts.receipt import Receipt
 from cloister.domain.scope import Reach, Scope
 from cloister.services.chat.history import compared
 from cloister.services.chat.named_session import NamedSession, checked_session
 from cloister.services.chat.recalled import RecalledText
 from cloister.services.chat.reply_buffer import FinishedReply
-from cloister.services.chat.turn_scope import MOST_REPLACED, failed_replies, project_of, refuse_moved, scope_of
+from cloister.services.chat.turn_branches import (
+    ReplyBranch,
+    asked_again,
+    branch_of_reply,
+    failed_replies,
+    leave_for_edit,
+    make_room,
+)
+from cloister.services.chat.turn_scope import model_of, note_project, project_of, prompt_of, refuse_moved, scope_of
+from cloister.services.conversations.branches import Branches
 from cloister.services.conversations.record import PreparedMessage, Recorder
 from cloister.services.conversations.sessions import SessionFields, Sessions, checked_fields
 from cloister.services.events.bus import EventBus
-from cloister.services.lease import Leases, new_lease_number
+from cloister.services.lease import Leases, capping_turns, new_lease_number
 from cloister.services.receipts.storing import store_with_reply
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.extraction import ExtractionStore
@@ -38,6 +44,8 @@ from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.turns import TurnStore
 
 _ATTEMPTS = 5
+# So many messages after a turn began are looked at for its reply.
+_MOST_LATER = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,13 +53,15 @@ class TurnRequest(NamedSession):
     """A request for an assistant turn. A missing session is created in `project`; one without a name gets one. With
     `has_whole_history` the drafts are the client's whole history, and only the messages that the session lacks are appended;
     `continues` says that there are only tool messages after the last reply. `known` are the keys of words that the client's own
-    prompt already has, so that they are not recalled. `record` stores more with the turn."""
+    prompt already has, so that they are not recalled. `record` stores more with the turn. `edits` is a message of the user that the
+    drafts are another version of: they become its siblings."""
 
     drafts: Sequence[Draft]
     has_whole_history: bool = False
     continues: bool = False
     known: frozenset[str] = frozenset()
     record: "TurnRecord | None" = None
+    edits: MessageId | None = None
 
     def __post_init__(self) -> None:
         if not self.drafts and not self.continues:
@@ -61,9 +71,11 @@ class TurnRequest(NamedSession):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Turn:
     """A turn that was begun. `session` is the session at that time, and `reach` the caller's. `messages` were appended, or were
-    already waiting for a reply; the last is the question. A completed reply replaces the messages in `replaces`, any reply those in
-    `failed`, the failed replies to the same question. With `is_unnamed` the request named no session, and made this one. The turn
-    recalls only from `scope`, the session's scope at its beginning (ISO-12). `model` is the model that the project names."""
+    already waiting for a reply; the last is the question. `branch` is where the reply goes if there was one before; those in
+    `failed`, the failed replies to the same question, go when it is stored. `last` was the last message of the session. With
+    `is_unnamed` the request named no session, and made this one. The turn recalls only from `scope`, the session's scope at its
+    beginning (ISO-12). `model` is the model that the session or its project names; `min_relevance` the floor that the request sets
+    for what is recalled (CTX-6)."""
 
     reach: Reach
     number: int
@@ -71,14 +83,16 @@ class Turn:
     scope: Scope
     is_new: bool
     messages: tuple[Message, ...]
+    last: MessageId
     system_prompt: str | None
     model: str | None = None
-    replaces: tuple[MessageId, ...] = ()
+    branch: ReplyBranch | None = None
     failed: tuple[MessageId, ...] = ()
     is_unnamed: bool = False
     known: frozenset[str] = frozenset()
     record: "TurnRecord | None" = None
     key: KeyId | None = None
+    min_relevance: float | None = None
 
     @property
     def name(self) -> str:
@@ -119,12 +133,14 @@ class Turns:
         database: Database,
         sessions: Sessions,
         recorder: Recorder,
+        branches: Branches,
         events: EventBus,
         leases: Leases,
     ) -> None:
         self._database = database
         self._sessions = sessions
         self._recorder = recorder
+        self._branches = branches
         self._events = events
         self.leases = leases
 
@@ -134,20 +150,9 @@ class Turns:
         user_id = reach.user_of(request.user_id)
         wanted = checked_fields(SessionFields(external_id=request.session, project=request.project, user_id=user_id))
         for _ in range(_ATTEMPTS):
-            with suppress(_Overtaken), self._capping(reach):
+            with suppress(_Overtaken), capping_turns(self._database, reach, self.leases):
                 return self._begin(reach, request, wanted, self._unknown(reach, request))
         raise TurnInProgress(request.session or "")
-
-    @contextmanager
-    def _capping(self, reach: Reach) -> Generator[None]:
-        """While another turn is running, end its lease after the time of a lease from now at the latest: the clock may have been
-        set back since it was taken or renewed (OPS-1)."""
-        try:
-            yield
-        except TurnInProgress as running:
-            (_, until), session = self.leases.term(), running.session
-            self._database.write(reach, lambda transaction: TurnStore(transaction).cap(session, until=until))
-            raise
 
     def _begin(self, reach: Reach, request: TurnRequest, wanted: SessionFields, new_messages: NewMessages) -> Turn:
         prepared = self._recorder.prepare(new_messages.new)
@@ -160,6 +165,10 @@ class Turns:
                 and compared(transaction, session, request.drafts, continues=request.continues) != new_messages
             ):
                 raise _Overtaken
+            if request.edits is not None:
+                session = SessionStore(transaction).lock(session.external_id).session
+                leave_for_edit(transaction, self._branches, session, request.edits)
+            branch = None
             if prepared:
                 recorded = self._recorder.append(transaction, session.external_id, prepared, room_for=1)
                 session, messages = recorded.session, recorded.messages
@@ -171,21 +180,16 @@ class Turns:
                 checked_session(session, request)  # again, because it was not locked at the first check
             if not messages:
                 raise InvalidRequest("messages", "must hold a message of the user: the session has none yet.")
-            project = project_of(transaction, session)
-            turn = Turn(
-                reach=reach,
-                number=number,
-                session=session,
-                scope=scope_of(session, project),
+            if not prepared and not request.continues:
+                branch = branch_of_reply(transaction, session, messages[-1])
+            turn = replace(
+                self._turn(transaction, reach, session, number, messages, key=request.key),
                 is_new=is_new,
-                messages=messages,
-                system_prompt=None if project is None else system_prompt(project.settings),
-                model=None if project is None else chat_model(project.settings),
+                branch=branch,
                 failed=() if prepared else failed_replies(transaction, session, messages[-1]),
                 is_unnamed=is_new and request.session is None,
                 known=request.known,
                 record=request.record,
-                key=request.key,
             )
             if request.record is not None:
                 request.record.begun(transaction, turn)
@@ -197,7 +201,34 @@ class Turns:
         self._events.turn_started(turn.session)
         if prepared:
             self._events.added(turn.session, turn.messages)
+        if request.edits is not None:
+            self._branches.publish(turn.session)
         return turn
+
+    def _turn(
+        self,
+        transaction: Transaction,
+        reach: Reach,
+        session: Session,
+        number: int,
+        messages: tuple[Message, ...],
+        *,
+        key: KeyId | None,
+    ) -> Turn:
+        """A turn that was taken, in an existing session."""
+        project = project_of(transaction, session)
+        return Turn(
+            reach=reach,
+            number=number,
+            session=session,
+            scope=scope_of(session, project),
+            is_new=False,
+            messages=messages,
+            last=SessionStore(transaction).last_message(session.id),
+            system_prompt=prompt_of(session, project),
+            model=model_of(session, project),
+            key=key,
+        )
 
     def _unknown(self, reach: Reach, request: TurnRequest) -> NewMessages:
         """The messages to append, read before the write transaction, so that they can be embedded outside it."""
@@ -207,38 +238,27 @@ class Turns:
             session = SessionStore(transaction).find(request.session)
             return compared(transaction, session, request.drafts, continues=request.continues)
 
-    def begin_again(self, reach: Reach, named: NamedSession) -> Turn:
-        """Begin a turn that answers the user's last message again. Nothing is appended; the old replies stay until the new one
-        ends."""
+    def begin_again(self, reach: Reach, named: NamedSession, message: MessageId | None = None) -> Turn:
+        """Begin a turn that answers the user's last message again, or makes the reply `message` again, or answers the user's
+        message `message`. Nothing is appended; the old reply stays current until the new one is stored."""
         reach.user_of(named.user_id)
 
-        def work(transaction: Transaction) -> Turn:
-            session = checked_session(SessionStore(transaction).lock(named.session or "").session, named)
-            number = self._take(transaction, session)
-            messages = MessageStore(transaction)
-            asked = messages.recent(session.id, session.pool, "user", 1)
-            if not asked:
-                raise Conflict(
-                    f"Nobody has said anything in the session {session.external_id!r} that could be answered again."
-                )
-            later = messages.page(session.id, session.pool, limit=MOST_REPLACED, after=asked[0].id)
-            project = project_of(transaction, session)
-            return Turn(
-                reach=reach,
-                number=number,
-                session=session,
-                scope=scope_of(session, project),
-                is_new=False,
-                messages=(asked[0],),
-                system_prompt=None if project is None else system_prompt(project.settings),
-                model=None if project is None else chat_model(project.settings),
-                replaces=tuple(message.id for message in later if message.role == "assistant"),
-                key=named.key,
+        def work(transaction: Transaction) -> tuple[Turn, bool]:
+            locked = checked_session(SessionStore(transaction).lock(named.session or "").session, named)
+            number = self._take(transaction, locked)
+            session, asked, branch = asked_again(transaction, self._branches, locked, message)
+            turn = replace(
+                self._turn(transaction, reach, session, number, (asked,), key=named.key),
+                branch=branch,
+                failed=failed_replies(transaction, session, asked),
             )
+            return turn, session is not locked
 
-        with self._capping(reach):
-            turn = self._database.write(reach, work)
+        with capping_turns(self._database, reach, self.leases):
+            turn, is_switched = self._database.write(reach, work)
         self._events.turn_started(turn.session)
+        if is_switched:
+            self._branches.publish(turn.session)
         return turn
 
     def renew(self, turn: Turn) -> bool:
@@ -262,12 +282,13 @@ class Turns:
 
     def stored_reply(self, turn: Turn) -> Message | None:
         """The reply to the turn's question that is stored and was not there when the turn began."""
-        known = {*turn.replaces, *turn.failed}
         with self._database.read(_tenant_of(turn)) as transaction:
             later = MessageStore(transaction).page(
-                turn.session.id, turn.session.pool, limit=MOST_REPLACED, after=turn.question.id
+                turn.session.id, turn.session.pool, limit=_MOST_LATER, after=turn.last, all_branches=True
             )
-        return next((each for each in later if each.role == "assistant" and each.id not in known), None)
+        return next(
+            (each for each in later if each.role == "assistant" and each.episode == turn.question.episode), None
+        )
 
     def end(
         self,
@@ -302,14 +323,17 @@ class Turns:
             )
             if given:
                 refuse_moved(transaction, turn.scope, name)
+            status = prepared[0].draft.status
+            aside = make_room(transaction, self._branches, name, turn.branch, began_after=turn.last, status=status)
             recorded = self._recorder.append(
                 transaction,
                 name,
-                self._without_forgotten(transaction, turn, prepared, contexts) if given else prepared,
+                self._without_forgotten(transaction, turn, prepared[0], contexts) if given else prepared,
                 answering=turn.question.episode,
                 recalled_pool=turn.session.pool if given else None,
+                aside=aside,
             )
-            self._note_project(transaction, turn, recorded.session, recorded.messages[0])
+            note_project(transaction, recorded.session, recorded.messages[0], said_in=turn.session.project)
             if turn.record is not None and outcome is not None:
                 turn.record.ended(transaction, turn, recorded.session, recorded.messages[0], outcome)
             store_with_reply(transaction, receipt, recorded.session, turn.number, recorded.messages[0])
@@ -323,24 +347,22 @@ class Turns:
         if message is not None:
             self._recorder.notify()
             self._events.added(session, [message])
+            if turn.branch is not None:
+                self._branches.publish(session)
         # A turn without a message completed with tool calls: every other reply has words to store.
         self._events.turn_finished(session, "completed" if message is None else message.status)
         return message
 
     def _without_forgotten(
-        self, transaction: Transaction, turn: Turn, prepared: Sequence[PreparedMessage], contexts: Sequence[Context]
+        self, transaction: Transaction, turn: Turn, prepared: PreparedMessage, contexts: Sequence[Context]
     ) -> Sequence[PreparedMessage]:
         """The reply without quotations of what was forgotten since it was recalled. Locks the pool first: what is forgotten later
         is taken out of the stored reply."""
-        ((draft, created_at, indexed),) = prepared
-        if not indexed.quotes:
-            return prepared
+        if not prepared.indexed.quotes:
+            return [prepared]
         PoolStore(transaction, self._recorder.generation).lock(turn.session.pool)
         recalled = RecalledText(transaction, self._recorder.generation, turn.scope, turn.session.id)
-        forgotten = ForgottenTexts(text for context in contexts for text in recalled.gone(context))
-        left = without_forgotten(draft.content, forgotten)
-        tokens = tokens_after(indexed.tokens, draft.content, left)
-        return [PreparedMessage(replace(draft, content=left), created_at, indexed._replace(tokens=tokens))]
+        return [prepared.shortened(recalled.without_gone(prepared.draft.content, contexts))]
 
     def _release(self, turn: Turn) -> None:
         def work(transaction: Transaction) -> Session | None:
@@ -350,14 +372,6 @@ class Turns:
         session = self._database.write(_tenant_of(turn), work)
         if session is not None:
             self._events.turn_finished(session, "failed")
-
-    def _note_project(self, transaction: Transaction, turn: Turn, session: Session, reply: Message) -> None:
-        """If the session moved meanwhile, assign the reply to the project of its question, where its entities belong (ISO-6). The
-        messages said in the new project stay assigned to that."""
-        if session.project != turn.session.project:
-            extraction = ExtractionStore(transaction)
-            extraction.note_past(session.id, MessageId(reply.id - 1), session.project)
-            extraction.note_past(session.id, reply.id, turn.session.project)
 
     def find(self, reach: Reach, named: NamedSession) -> Session:
         """The session whose turn is to be followed or stopped, after the same checks as for a new turn."""

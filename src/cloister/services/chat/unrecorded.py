@@ -9,12 +9,12 @@ from cloister.domain.context import Context
 from cloister.domain.conversation import Project, Session
 from cloister.domain.errors import CloisterError, NotFound, TurnMoved
 from cloister.domain.identifiers import MessageId, ProjectId
-from cloister.domain.project_settings import chat_model, system_prompt
 from cloister.domain.scope import Reach, Scope
 from cloister.services.chat.converse import BuildRequest, Chat, ThreadRunner, TurnEnd, TurnEvent
 from cloister.services.chat.named_session import NamedSession, checked_session
 from cloister.services.chat.reply_buffer import ReplyBuffer
 from cloister.services.chat.responses import MOST_HISTORY
+from cloister.services.chat.turn_scope import model_of, prompt_of
 from cloister.services.conversations.items import StoredItem, newest_items
 from cloister.services.recall.build_context import ContextBuilder, ContextRequest
 from cloister.storage.interface import Database, Transaction
@@ -72,8 +72,8 @@ class UnrecordedChat:
                 session=session,
                 text=text,
                 known=known,
-                system_prompt=None if project is None else system_prompt(project.settings),
-                model=None if project is None else chat_model(project.settings),
+                system_prompt=prompt_of(session, project),
+                model=model_of(session, project),
                 history=tuple(item for item in history if until is None or item.position[0] <= until),
             )
 
@@ -130,10 +130,11 @@ class UnrecordedChat:
         request = ContextRequest(
             question=asked.text, budget=budget, budget_is_cap=True, known=asked.known, bound_to=asked.scope
         )
+        request = self._chat.recall_request(request, frozenset())
         if asked.session is None:
-            return self._contexts.build_for_scope(asked.reach, asked.scope, request)
+            return self._chat.quoted(self._contexts.build_for_scope(asked.reach, asked.scope, request))
         try:
-            return self._contexts.build(asked.reach, asked.session.external_id, request)
+            return self._chat.quoted(self._contexts.build(asked.reach, asked.session.external_id, request))
         except NotFound as gone:
             raise TurnMoved(asked.session.external_id) from gone
 

@@ -10,6 +10,7 @@ from cloister.domain.errors import Forbidden
 from cloister.domain.identifiers import EntityId, PoolId, ProjectId, SessionId, format_entity_id, format_key_id
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
+from cloister.services.certificates.removed_rows import note_receipts
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import MOST_AT_ONCE, EventBus
@@ -109,6 +110,7 @@ class UserErasure:
         entries = TenantRemovalStore(transaction).entries(user_id)
         removed.entries = TenantEntryStore(transaction).remove_of_user(user_id)
         removed.rows.name("entries", entries, removed.entries)
+        note_receipts(removed.rows, TenantRemovalStore(transaction).receipts(user_id))
         ReceiptStore(transaction).remove_of_user(user_id)
         keys = rows.remove_keys()
         removed.rows.name("api_keys", list(map(format_key_id, keys)))

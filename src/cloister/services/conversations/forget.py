@@ -16,20 +16,20 @@ from cloister.domain.identifiers import (
     MessageId,
     SessionId,
     format_message_id,
-    format_observation_id,
 )
 from cloister.domain.scope import Reach
 from cloister.domain.tracing.interface import NO_TRACING, MemorySpan, Tracer
 from cloister.domain.truth.supersession import Person
 from cloister.index.interface import WINDOW_REACH, ExternalIndex
 from cloister.services.certificates.rehearsal import run
-from cloister.services.certificates.removed_rows import note_message, note_session
+from cloister.services.certificates.removed_rows import note_messages, note_observations, note_session
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.queue import IndexQueue
 from cloister.services.memories.supersession import Supersession
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.branches.branches import BranchStore
 from cloister.storage.stores.entities import EntityStore
 from cloister.storage.stores.entity_groups import TouchedEntities
 from cloister.storage.stores.extraction import ExtractionStore
@@ -157,9 +157,8 @@ class Forgetting:
             notes = ObservationStore(transaction)
             quotations.add_messages(session, [message], notes.contents(session.id, message))
             removal = Removal()
-            entities = note_message(transaction, session, message, removal)
-            removal.observations.extend(notes.forget_message(session.id, message))
-            removal.name("observations", list(map(format_observation_id, removal.observations)))
+            entities = note_messages(transaction, session, [message], removal)
+            note_observations(removal, notes.forget_message(session.id, message))
             gone = self.remove_messages(transaction, session, [message])
             if not gone.messages:
                 raise NotFound("message", format_message_id(message))
@@ -238,7 +237,7 @@ class Forgetting:
             answers.forget_message(session.id, message)
         entities = EntityStore(transaction).forget_messages(messages)
         self._entities.index_again(transaction, entities.left, gone=entities.gone)
-        removed = MessageStore(transaction).remove(session.id, messages)
+        removed = BranchStore(transaction).remove(session, messages)
         version = PoolStore(transaction, self._generation).raise_version(session.pool)
         SessionStore(transaction).note_removal(session.id, removed=removed, version=version)
         ExtractionStore(transaction).recount_unchecked(session.id)
@@ -263,10 +262,31 @@ class Forgetting:
         if message is not None:
             rows.requeue_around(session, message, WINDOW_REACH)
 
+    def note_branch(
+        self,
+        transaction: Transaction,
+        session: SessionId,
+        leaving: Sequence[MessageId],
+        arriving: Sequence[MessageId],
+    ) -> None:
+        """With an external index, put the removal of messages that left the current branch into the queue, and those that came."""
+        if self._external is None:
+            return
+        rows = IndexStore(transaction, self._generation)
+        for message in leaving:
+            self.note_removal(transaction, session, message)
+        rows.requeue(session, arriving)
+        for message in arriving:
+            rows.requeue_around(session, message, WINDOW_REACH)
+
     def clean_up(self) -> None:
         """After the commit: scrub freed pages, and remove points from the external index. Where that fails now, the removals stay
         in the queue."""
         self._database.maintenance.scrub()
+        self.drain()
+
+    def drain(self) -> None:
+        """After a commit: bring the external index up to date, if there is one."""
         if self._external is not None:
             with suppress(StorageUnavailable):  # a worker retries
                 self._queue.drain()

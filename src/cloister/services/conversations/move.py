@@ -1,13 +1,15 @@
 """Move a session between pools, with its messages, memories and notes, and update the counts of both."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cloister.domain.conversation import Session
+from cloister.domain.erasure import NO_READERS, Readers, Removal
 from cloister.domain.identifiers import PoolId
 from cloister.domain.scope import Scope
 from cloister.domain.truth.supersession import Person
 from cloister.services.memories.supersession import Supersession
 from cloister.storage.interface import Transaction
+from cloister.storage.stores.certificates.readers import ReaderStore
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import MessageStore
@@ -19,28 +21,40 @@ from cloister.storage.stores.sessions import LockedSession, SessionStore
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MovePreview:
     """What would move along with a session, and how many of its replies quote text of the pool that it would leave, or were given
-    such text: their own words move along, and the quotations do not (ISO-12). All zero if it would not move. `sessions` and `users`
-    are the others that would recall it from then on: those of the pool that it would enter; None for a caller that is bound to
-    one user."""
+    such text: their own words move along, and the quotations do not (ISO-12). All zero if it would not move. `readers` are the
+    others that would recall it from then on: those of the pool that it would enter; None for a caller that is bound to one user."""
 
     messages: int
     memories: int
     observations: int
     replies_given_recalled_text: int
-    sessions: int | None = 0
-    users: int | None = 0
+    readers: Readers | None = NO_READERS
 
 
-def preview_move(transaction: Transaction, session: Session, scope: Scope, generation: int) -> MovePreview:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MoveCounts:
+    """How many sessions, memories, files and entries of a deleted project moved to the shared pool. `readers` would recall them
+    there from then on; None unless it was a dry run."""
+
+    sessions: int
+    memories: int
+    files: int
+    entries: int
+    removal: Removal = field(default_factory=Removal, compare=False, repr=False)
+    readers: Readers | None = field(default=None, compare=False)
+
+
+def preview_move(
+    transaction: Transaction, session: Session, scope: Scope, generation: int, *, names_users: bool
+) -> MovePreview:
     """What a move of the session to the pool of this scope would do, and to whom it would become visible. Nothing is changed."""
     if scope.project == session.project:
         return MovePreview(messages=0, memories=0, observations=0, replies_given_recalled_text=0)
-    pools, is_bound = PoolStore(transaction, generation), transaction.reach.user is not None
-    pool = None if is_bound else pools.find(scope.pool)
-    readers = (None, None) if is_bound else (0, 0) if pool is None else pools.readers(pool)
+    is_bound = transaction.reach.user is not None
+    pool = None if is_bound else PoolStore(transaction, generation).find(scope.pool)
+    there = ReaderStore(transaction, names_users=names_users)
     return MovePreview(
-        sessions=readers[0],
-        users=readers[1],
+        readers=None if is_bound else NO_READERS if pool is None else there.of_pool(pool),
         messages=session.message_count,
         memories=session.memory_count,
         observations=ObservationStore(transaction).count(session.id),
@@ -62,13 +76,13 @@ class SessionMove:
 
     def move(self, locked: LockedSession, scope: Scope) -> None:
         """Move a session to the pool of this scope, with its messages and memories (ISO-5). Entities stay in the project in which
-        they were extracted; messages that are not extracted yet are noted as said in the old project, where their entities go
+        they were extracted; what was said is noted as said in the old project, where its entities go if it is read later, or again
         (ISO-6)."""
         session = locked.session
         pool = self._pools.ensure(scope.pool)
         if pool == session.pool:
             return
-        if locked.unchecked:
+        if locked.next_sequence > 1:
             self._extraction.note_past(session.id, locked.last_message, session.project)
         version = move_between(self._pools, session.pool, pool)
         self._sessions.move(session.id, project=scope.project, pool=pool, version=version, now=self._now)

@@ -2,14 +2,16 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
+from cloister.domain.branches import NO_MESSAGE, Fork
 from cloister.domain.conversation import Draft, Episode, Message, Session, opens_episode
 from cloister.domain.errors import CloisterError, Conflict, InvalidRequest, NotFound, QuotaExceeded, TooLarge
 from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, PoolId, SessionId, format_message_id, message_id
 from cloister.domain.project_settings import pending_message_count
+from cloister.domain.prompts.recalled_text import tokens_after
 from cloister.domain.scope import Reach
 from cloister.domain.text import is_storable
 from cloister.domain.timestamps import Clock
@@ -20,6 +22,7 @@ from cloister.services.indexing.indexer import Indexer
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.services.wakeup import WakeUp
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.branches.branches import BranchStore
 from cloister.storage.stores.idempotency import FirstAnswer
 from cloister.storage.stores.messages import Indexed, MessageStore
 from cloister.storage.stores.pools import PoolStore
@@ -38,6 +41,11 @@ class PreparedMessage(NamedTuple):
     draft: Draft
     created_at: int
     indexed: Indexed
+
+    def shortened(self, content: str) -> "PreparedMessage":
+        """The same with less of the text that it quotes."""
+        tokens = tokens_after(self.indexed.tokens, self.draft.content, content)
+        return self._replace(draft=replace(self.draft, content=content), indexed=self.indexed._replace(tokens=tokens))
 
 
 _Request = tuple[str, Sequence[PreparedMessage]]
@@ -85,6 +93,8 @@ class _MessageBatch:
         self._pools = pools
         self._locked: dict[str, LockedSession] = {}
         self._added: list[tuple[Message, Indexed]] = []
+        self._branches = BranchStore(transaction)
+        self._forks: list[Fork] = []
 
     def add(
         self,
@@ -94,6 +104,7 @@ class _MessageBatch:
         room_for: int = 0,
         recalled_pool: PoolId | None = None,
         locked: LockedSession | None = None,
+        aside: MessageId | None = None,
     ) -> RecordResult:
         locked = locked or self._locked.get(name) or self._sessions.lock(name)
         if locked.next_sequence + len(prepared) - 1 > MAX_SEQUENCE:
@@ -101,18 +112,22 @@ class _MessageBatch:
         refuse_over("messages", self._stored, len(prepared) + room_for, self._limit)
         self._stored += len(prepared)
         session, episode = locked.session, answering or locked.episode
+        parent = locked.leaf if aside is None else aside
+        if (session.is_forked or aside is not None) and parent != locked.last_message:
+            self._forks.append(Fork(message_id(session.id, locked.next_sequence), parent or NO_MESSAGE))
         messages: list[Message] = []
         for sequence, entry in enumerate(prepared, locked.next_sequence):
-            message = _message(session, sequence, episode, entry, recalled_pool)
+            message = _message(session, sequence, episode, entry, recalled_pool, parent, is_current=aside is None)
             messages.append(message)
             self._added.append((message, entry.indexed))
-            episode = message.episode
-        done = [message.role for message in messages if message.status == "completed"]
+            episode, parent = message.episode, message.id
+        done = [message.role for message in messages if message.status == "completed" and message.is_current]
         self._locked[name] = locked.grown(
             len(messages),
             locked.episode if answering else episode,
             completed=len(done),
             replied="assistant" in done,
+            leaf=locked.leaf if aside is not None else parent,
         )
         return RecordResult(session=session, messages=tuple(messages))
 
@@ -120,6 +135,8 @@ class _MessageBatch:
         pools = sorted({locked.session.pool for locked in self._locked.values()})
         versions = {pool: self._pools.raise_version(pool) for pool in pools}
         self._messages.append(self._added)
+        for fork in self._forks:
+            self._branches.set_parent(*fork)
         appended = [(locked, versions[locked.session.pool]) for locked in self._locked.values()]
         self._sessions.note_appends(appended, now)
         for locked in self._locked.values():
@@ -201,7 +218,7 @@ class Recorder:
                 else:
                     note_recorded(span, answer.session, answer.messages)
             return [answer if isinstance(answer, BaseException) else self._noted(answer) for answer in answers]
-        except BaseException as error:
+        except BaseException as error:  # raised again: the spans of all requests say that they failed
             for span in spans:
                 span.fail(error)
             raise
@@ -232,14 +249,18 @@ class Recorder:
         room_for: int = 0,
         recalled_pool: PoolId | None = None,
         locked: LockedSession | None = None,
+        aside: MessageId | None = None,
     ) -> RecordResult:
         """Append in the transaction of a larger use case. `answering` is the message that opened the exchange, if others may follow
         it; `room_for` so many more messages the quota must have room. `recalled_pool` is the pool whose text the messages were
         given; without it, text that they quote is taken to be of the session's pool. `locked` is the session, if the transaction
-        has locked it already. After the commit of a reply, call `notify`."""
+        has locked it already. `aside` is a message that the new ones follow without becoming the current branch. After the commit
+        of a reply, call `notify`."""
         batch = _MessageBatch(transaction, PoolStore(transaction, self.generation), self._limits)
-        recorded = batch.add(session, prepared, answering, room_for, recalled_pool, locked)
+        recorded = batch.add(session, prepared, answering, room_for, recalled_pool, locked, aside)
         batch.write(self._clock())
+        if aside is not None:
+            BranchStore(transaction).set_leaf(recorded.session.id, recorded.session.leaf or NO_MESSAGE, is_forked=True)
         return recorded
 
     def notify(self) -> None:
@@ -312,7 +333,14 @@ def note_recorded(span: MemorySpan, session: Session, messages: Sequence[Message
 
 
 def _message(
-    session: Session, sequence: int, episode: MessageId | None, entry: PreparedMessage, recalled_pool: PoolId | None
+    session: Session,
+    sequence: int,
+    episode: MessageId | None,
+    entry: PreparedMessage,
+    recalled_pool: PoolId | None,
+    parent: MessageId | None,
+    *,
+    is_current: bool,
 ) -> Message:
     draft = entry.draft
     identity = message_id(session.id, sequence)
@@ -332,12 +360,14 @@ def _message(
         created_at=entry.created_at,
         recalled_pool=recalled_pool,
         categories=draft.categories,
+        parent=parent,
+        is_current=is_current,
     )
 
 
 def _first_answer(recorded: RecordResult) -> FirstAnswer:
     messages = recorded.messages
-    kept = [[message.id, message.session, message.episode, message.created_at] for message in messages]
+    kept = [[message.id, message.session, message.episode, message.created_at, message.parent] for message in messages]
     return FirstAnswer(
         "messages",
         json.dumps(kept),
@@ -347,8 +377,9 @@ def _first_answer(recorded: RecordResult) -> FirstAnswer:
     )
 
 
-def _repeated(kept: Sequence[Sequence[int]], prepared: Sequence[PreparedMessage]) -> tuple[Message, ...]:
-    """The first answer again, from the stored ids and times and the content of the repeated request."""
+def _repeated(kept: Sequence[Sequence[Any]], prepared: Sequence[PreparedMessage]) -> tuple[Message, ...]:
+    """The first answer again, from the stored ids and times and the content of the repeated request. An answer that
+    was stored by an earlier version has no parents."""
     return tuple(
         Message(
             id=MessageId(identity),
@@ -363,6 +394,7 @@ def _repeated(kept: Sequence[Sequence[int]], prepared: Sequence[PreparedMessage]
             metadata=entry.draft.metadata,
             created_at=created_at,
             categories=entry.draft.categories,
+            parent=parents[0] if parents else None,
         )
-        for (identity, session, episode, created_at), entry in zip(kept, prepared, strict=True)
+        for (identity, session, episode, created_at, *parents), entry in zip(kept, prepared, strict=True)
     )

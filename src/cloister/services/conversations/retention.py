@@ -7,23 +7,28 @@ between two transactions: whoever comes next goes on with what is still there.
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from cloister.domain.conversation import Session
+from cloister.domain.erasure import Removal
 from cloister.domain.errors import Forbidden, NotFound
 from cloister.domain.identifiers import MemoryId, MessageId, ProjectId, SessionId, TenantId, format_tenant_id
 from cloister.domain.project_settings import checked_retention_days, retention_days, stricter
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
+from cloister.services.certificates.removed_rows import (
+    note_memories,
+    note_messages,
+    note_observations,
+    remove_old_rows,
+)
 from cloister.services.conversations.forget import Forgetting, RemovedMessages
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.erasure import OldCounts, RetentionStore, SessionAge
-from cloister.storage.stores.files.trees import remove_old_files
 from cloister.storage.stores.idempotency import IdempotencyStore
-from cloister.storage.stores.receipts.receipts import ReceiptStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 
@@ -46,10 +51,11 @@ class AgedSession:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Retained:
-    """How much was forgotten, or would be. Not `complete`: one call does not forget more, and there may be more."""
+    """How much was forgotten, and which rows. Not `complete`: one call does not forget more, and there may be more."""
 
     counts: OldCounts
     complete: bool
+    removal: Removal = field(default_factory=Removal, compare=False, repr=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,6 +65,7 @@ class _Batch:
     counts: OldCounts
     changed: tuple[Session, ...]
     done: bool
+    removal: Removal
 
 
 class Retention:
@@ -113,16 +120,16 @@ class Retention:
     def apply(self, reach: Reach, project: ProjectId | None = None) -> Retained:
         """Forget what is too old in one project, or in all projects and outside them, but not more than one call should."""
         _refuse_narrow(reach, project)
-        counts = NOTHING_OLD
+        counts, removal = NOTHING_OLD, Removal()
         try:
             for aged in self._sessions(reach, project):
                 was_counted = False
-                for batch in self.batches(aged):
+                for batch in self.batches(aged, removal):
                     counts = _sum(counts, replace(batch, sessions=0) if was_counted else batch)
                     was_counted = was_counted or batch.sessions > 0
                     if counts.messages + counts.memories >= MOST_MESSAGES_A_CALL:
-                        return Retained(counts=counts, complete=False)
-            return Retained(counts=counts, complete=True)
+                        return Retained(counts=counts, complete=False, removal=removal)
+            return Retained(counts=counts, complete=True, removal=removal)
         finally:
             if counts != NOTHING_OLD:
                 self._forgetting.clean_up()
@@ -132,9 +139,10 @@ class Retention:
         for (tenant,) in self._database.maintenance.rows("tenants_with_retention"):
             yield from self._sessions(Reach(tenant=TenantId(cast(int, tenant))), None)
 
-    def batches(self, aged: AgedSession) -> Iterator[OldCounts]:
-        """Forget what is too old in a session, a transaction for each item; what was forgotten in it is yielded after its commit.
-        In the transaction the session's project and the settings are read again: it may have moved, or they may have changed."""
+    def batches(self, aged: AgedSession, removal: Removal | None = None) -> Iterator[OldCounts]:
+        """Forget what is too old in a session, a transaction for each item; what was forgotten in it is yielded after its commit,
+        and added to `removal` row by row. In the transaction the session's project and the settings are read again: it may have
+        moved, or they may have changed."""
         done = False
         while not done:
             try:
@@ -143,6 +151,8 @@ class Retention:
                 return
             self._events.all_changed(batch.changed)
             self._count(batch.counts)
+            if removal is not None:
+                removal.add(batch.removal)
             done = batch.done
             if batch.counts != NOTHING_OLD:
                 yield batch.counts
@@ -194,15 +204,14 @@ class Retention:
         locked = SessionStore(transaction).lock(name)
         days = _days_of(transaction, locked.session)
         if days is None:
-            return _Batch(counts=NOTHING_OLD, changed=(), done=True)
+            return _Batch(counts=NOTHING_OLD, changed=(), done=True, removal=Removal())
         before, store = _before(self._clock(), days), RetentionStore(transaction)
         messages = store.messages(locked.session.id, before, _BATCH)
         memories = store.memories(locked.session.id, before, _BATCH)
         batch = self._remove(transaction, locked.session, messages, memories)
         if batch.done:
             store.note_oldest(locked)
-        files = remove_old_files(transaction, locked.session.id, before)
-        ReceiptStore(transaction).remove_old(locked.session.id, before)
+        files = remove_old_rows(transaction, locked.session, before, batch.removal)
         return replace(batch, counts=replace(batch.counts, files=files))
 
     def _remove(
@@ -210,19 +219,24 @@ class Retention:
     ) -> _Batch:
         """Remove messages, memories and the observations that cover the messages, in the way in which a message is forgotten."""
         store, done = RetentionStore(transaction), len(messages) < _BATCH and len(memories) < _BATCH
+        removal = Removal()
         if not messages and not memories:
-            return _Batch(counts=NOTHING_OLD, changed=(), done=done)
+            return _Batch(counts=NOTHING_OLD, changed=(), done=done, removal=removal)
         observations = store.observations(session.id, messages)
         quotations = QuotationRemoval(transaction, self._generation)
         quotations.add_messages(session, messages, observations.values())
         for memory in memories:
             quotations.add_memory(session, memory)
+        note_memories(removal, memories)
         forgotten = self._forgetting.remove_memories(transaction, session, memories)
         if memories:
             IdempotencyStore(transaction).forget_memories(session.id)
         gone = RemovedMessages(messages=0, memories=0)
         if messages:
+            entities = note_messages(transaction, session, messages, removal)
+            note_observations(removal, sorted(observations))
             gone = self._forgetting.remove_messages(transaction, session, messages)
+            entities.gone(removal, gone.entities)
         counts = OldCounts(
             sessions=int(gone.messages > 0),
             messages=gone.messages,
@@ -230,7 +244,7 @@ class Retention:
             observations=store.remove_observations(session.id, observations),
         )
         quoting = (one for one in quotations.apply() if one.id != session.id)
-        return _Batch(counts=counts, changed=(session, *quoting), done=done)
+        return _Batch(counts=counts, changed=(session, *quoting), done=done, removal=removal)
 
     def _count(self, counts: OldCounts) -> None:
         with self._lock:

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from cloister.domain.conversation import Message, Session
+from cloister.domain.conversation import NO_CHOICES, Message, Session
 from cloister.domain.errors import Conflict, Forbidden, NotFound
 from cloister.domain.identifiers import (
     MessageId,
@@ -17,53 +17,47 @@ from cloister.domain.identifiers import (
 )
 from cloister.domain.recall.filter import Filter
 from cloister.domain.scope import DEFAULT_VISIBILITY, Reach, Scope
-from cloister.domain.text import Metadata, checked_metadata, checked_name, checked_tags
+from cloister.domain.sessions.fields import (
+    ALL_SESSIONS,
+    NO_CHANGE,
+    SessionChange,
+    SessionFields,
+    SessionFilter,
+    checked_fields,
+)
+from cloister.domain.text import checked_metadata, checked_name, checked_tags
 from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits, refuse_over
+from cloister.services.chat_model.names import ModelNames
 from cloister.services.conversations.move import MovePreview, SessionMove, preview_move
 from cloister.services.events.bus import EventBus
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.branches.branches import BranchStore
 from cloister.storage.stores.filters import FilterStore, SessionNames
 from cloister.storage.stores.idempotency import FirstAnswer
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.pools import PoolStore
-from cloister.storage.stores.sessions import Description, NewSession, SessionStore, UserSummary
+from cloister.storage.stores.sessions import NEWEST_PAGE, Description, NewSession, SessionStore, UserSummary
 from cloister.storage.stores.tenants import ProjectStore
 from cloister.storage.stores.usage import UsageStore
 
 _DRAWS = 4
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SessionFields:
-    """The fields that a caller may set when creating a session."""
-
-    external_id: str | None = None
-    project: ProjectId | None = None
-    user_id: str | None = None
-    title: str | None = None
-    tags: tuple[str, ...] = ()
-    metadata: Metadata | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SessionChange:
-    """The fields to change; None leaves a field as it is. `untitle` removes the title."""
-
-    title: str | None = None
-    untitle: bool = False
-    tags: tuple[str, ...] | None = None
-    metadata: Metadata | None = None
-
-
-NO_CHANGE = SessionChange()
-
-
 class Sessions:
     """Each method is one use case, and one transaction."""
 
-    def __init__(self, database: Database, generation: int, clock: Clock, limits: Limits, events: EventBus) -> None:
+    def __init__(
+        self,
+        database: Database,
+        generation: int,
+        clock: Clock,
+        limits: Limits,
+        events: EventBus,
+        models: ModelNames,
+    ) -> None:
+        self._models = models
         self._database = database
         self._generation = generation
         self._clock = clock
@@ -76,6 +70,8 @@ class Sessions:
         """The session, and whether it is new. The same external id with the same fields gives the existing session. A caller that
         is bound to a user creates sessions of that user."""
         wanted = checked_fields(replace(fields, user_id=reach.user_of(fields.user_id)))
+        if wanted.choices.model is not None:
+            self._models.check(wanted.choices.model)
 
         def work(transaction: Transaction) -> tuple[Session, bool]:
             sessions = SessionStore(transaction)
@@ -92,13 +88,15 @@ class Sessions:
         def first(transaction: Transaction) -> tuple[tuple[Session, bool, bool], FirstAnswer]:
             session, is_new = work(transaction)
             counts = [session.message_count, session.created_at, session.updated_at]
-            kept = json.dumps([is_new, session.external_id, session.id, session.pool, *counts])
+            branch = [session.leaf, session.is_forked]
+            kept = json.dumps([is_new, session.external_id, session.id, session.pool, *counts, *branch])
             return (session, is_new, False), FirstAnswer("sessions", kept, session=session.id)
 
         def again(kept: Sequence[Any]) -> tuple[Session, bool, bool]:
             """The first answer, even if the session has changed since; its fields are those of the repeated request. When a session
             is deleted, its idempotency key is deleted too."""
-            is_new, external_id, identity, pool, message_count, created_at, updated_at = kept
+            is_new, external_id, identity, pool, message_count, created_at, updated_at, *branch = kept
+            leaf, is_forked = branch or (None, False)  # an earlier version stored neither
             session = Session(
                 id=identity,
                 tenant=reach.tenant,
@@ -112,6 +110,9 @@ class Sessions:
                 message_count=message_count,
                 created_at=created_at,
                 updated_at=updated_at,
+                leaf=leaf,
+                is_forked=is_forked,
+                **wanted.choices._asdict(),
             )
             return session, is_new, True
 
@@ -124,6 +125,7 @@ class Sessions:
                 wanted.title,
                 wanted.tags,
                 dict(wanted.metadata or {}),
+                *(() if wanted.choices == NO_CHOICES else [list(wanted.choices)]),
             ),
         )
 
@@ -151,20 +153,30 @@ class Sessions:
         limit: int,
         project: ProjectId | None = None,
         any_project: bool = True,
-        user_id: str | None = None,
+        wanted: SessionFilter = ALL_SESSIONS,
         before: tuple[int, int] | None = None,
     ) -> list[Session]:
         """A page of sessions, newest activity first. `any_project=False` selects `project`, where None is the shared pool."""
-        if user_id is not None:
-            checked_name(user_id, "user_id")
-        reach.user_of(user_id)
+        if wanted.user_id is not None:
+            checked_name(wanted.user_id, "user_id")
+        reach.user_of(wanted.user_id)
         with self._database.read(reach) as transaction:
             if project is not None:
                 ProjectStore(transaction).get(project)
             store = SessionStore(transaction)
-            if before is None:
-                return store.page(limit=limit, project=project, any_project=any_project, user_id=user_id)
-            return store.page(limit=limit, project=project, any_project=any_project, user_id=user_id, before=before)
+            if wanted.external_id is not None:
+                found = store.find(wanted.external_id)
+                is_listed = found is not None and wanted.admits(found) and (any_project or found.project == project)
+                return [found] if found is not None and is_listed and before is None else []
+            return store.page(
+                limit=limit,
+                project=project,
+                any_project=any_project,
+                user_id=wanted.user_id,
+                pinned=wanted.pinned,
+                archived=wanted.archived,
+                before=before or NEWEST_PAGE,
+            )
 
     def users(self, reach: Reach, project: ProjectId, *, limit: int) -> list[UserSummary]:
         """The users who have sessions in a project and are within reach, in order."""
@@ -180,23 +192,30 @@ class Sessions:
         limit: int,
         after: MessageId | None = None,
         filter: Filter | None = None,
+        all_branches: bool = False,
     ) -> tuple[Session, list[Message]]:
-        """A page of a session's messages in order, after the given one; with a filter, of those that it lets pass."""
+        """A page of the messages of a session's current branch, or of all its branches, in order, after the given one; with a
+        filter, of those that it lets pass. Each with its parent."""
         with self._database.read(reach) as transaction:
             session = SessionStore(transaction).get(external_id)
             if after is not None and session_of(after) != session.id:
                 raise NotFound("message", format_message_id(after))
             messages = MessageStore(transaction)
             if filter is None:
-                return session, messages.page(session.id, session.pool, limit=limit, after=after)
-            names = SessionNames(session.external_id, session.user_id)
-            passing = FilterStore(transaction).session_messages(session.id, names, filter, after=after or 0)[:limit]
-            return session, messages.found(session.id, session.pool, passing)
+                found = messages.page(session.id, session.pool, limit=limit, after=after, all_branches=all_branches)
+            else:
+                names = SessionNames(session.external_id, session.user_id)
+                passing = FilterStore(transaction).session_messages(
+                    session.id, names, filter, after=after or 0, all_branches=all_branches
+                )
+                found = messages.found(session.id, session.pool, passing[:limit])
+            parents = BranchStore(transaction).parents(session.id, [message.id for message in found])
+            return session, [message._replace(parent=parents.get(message.id) or None) for message in found]
 
     def change(self, reach: Reach, external_id: str, change: SessionChange) -> Session:
-        """Change the title, tags or metadata of a session, which counts as activity. If nothing differs, nothing is written and no
-        event is published."""
-        check_change(change)
+        """Change the title, tags or metadata of a session, which counts as activity, or what was chosen for it, which does not. If
+        nothing differs, nothing is stored and no event is published."""
+        self.check_change(change)
 
         def work(transaction: Transaction) -> tuple[Session, Session]:
             session = SessionStore(transaction).lock(external_id).session
@@ -212,7 +231,7 @@ class Sessions:
     ) -> Session:
         """Move a session to a project, or with None to the shared pool, and change its fields in the same transaction. Its whole
         history is in the new pool, and out of the old one, by the next request (ISO-5)."""
-        check_change(change)
+        self.check_change(change)
 
         def work(transaction: Transaction) -> tuple[Session, Session]:
             if project is not None:
@@ -240,21 +259,35 @@ class Sessions:
             tags=session.tags if change.tags is None else checked_tags(change.tags),
             metadata=stored.metadata if change.metadata is None else checked_metadata(change.metadata),
         )
-        if wanted == stored and not is_moved:
+        chosen = change.choices(session.choices)
+        is_described = wanted != stored or is_moved
+        if not is_described and chosen == session.choices:
             return session
         sessions = SessionStore(transaction)
-        sessions.describe(session.id, wanted, self._clock())
+        if is_described:
+            sessions.describe(session.id, wanted, self._clock())
+        if chosen != session.choices:
+            sessions.choose(session.id, chosen)
         return sessions.get(session.external_id)
 
-    def preview_move(self, reach: Reach, external_id: str, project: ProjectId | None) -> MovePreview:
-        """What would move along with a session to this project, or with None to the shared pool. Nothing is changed."""
+    def check_change(self, change: SessionChange) -> None:
+        """Refuse invalid fields, and a model that is not listed; a dry run calls this too."""
+        change.check()
+        if change.model is not None:
+            self._models.check(change.model)
+
+    def preview_move(
+        self, reach: Reach, external_id: str, project: ProjectId | None, *, names_users: bool = False
+    ) -> MovePreview:
+        """What would move along with a session to this project, or with None to the shared pool, and who would recall it there.
+        Nothing is changed. `names_users` is for admins."""
         with self._database.read(reach) as transaction:
             found = None if project is None else ProjectStore(transaction).get(project)
             session = SessionStore(transaction).get(external_id)
             _refuse_leaving(transaction.reach, project)
             visibility = DEFAULT_VISIBILITY if found is None else found.member_visibility
             scope = Scope(tenant=reach.tenant, project=project, user=session.user_id, visibility=visibility)
-            return preview_move(transaction, session, scope, self._generation)
+            return preview_move(transaction, session, scope, self._generation, names_users=names_users)
 
     def add(self, transaction: Transaction, wanted: SessionFields) -> tuple[Session, bool]:
         """Add a session in the transaction of a larger use case; `wanted` was checked. Returns False with the existing session if
@@ -276,6 +309,7 @@ class Sessions:
             metadata=checked_metadata(wanted.metadata or {}),
             version=pools.raise_version(pool),
             created_at=self._clock(),
+            choices=wanted.choices,
         )
         for _ in range(_DRAWS):
             if sessions.add(new):
@@ -297,45 +331,21 @@ def _scope_in(transaction: Transaction, project: ProjectId | None, user: str | N
     return Scope(tenant=transaction.reach.tenant, project=project, user=user, visibility=visibility)
 
 
-def check_change(change: SessionChange) -> None:
-    """Refuse invalid fields; a dry run calls this too."""
-    if change.title is not None:
-        checked_name(change.title, "title")
-    if change.metadata is not None:
-        checked_metadata(change.metadata)
-    if change.tags is not None:
-        checked_tags(change.tags)
-
-
 def _refuse_leaving(reach: Reach, project: ProjectId | None) -> None:
     if reach.confined_to is not None and project is None:
         raise Forbidden("This key is confined to its project: its sessions stay there.")
 
 
-def checked_fields(fields: SessionFields) -> SessionFields:
-    """The fields as they are stored; raises `InvalidRequest` for one that is invalid."""
-    for field, value in (("external_id", fields.external_id), ("user_id", fields.user_id), ("title", fields.title)):
-        if value is not None:
-            checked_name(value, field)
-    checked_metadata(fields.metadata or {})
-    return SessionFields(
-        external_id=fields.external_id,
-        project=fields.project,
-        user_id=fields.user_id,
-        title=fields.title,
-        tags=checked_tags(fields.tags),
-        metadata=fields.metadata,
-    )
-
-
 def _refuse_other(existing: Session, wanted: SessionFields) -> None:
-    """Creating the same session twice is allowed; creating another one with the same id is not."""
+    """Creating the same session twice is allowed; creating another one with the same id is not. What a person may have chosen since
+    is compared only where the request names it."""
     pairs = (
         ("project_id", existing.project, wanted.project),
         ("user_id", existing.user_id, wanted.user_id),
         ("title", existing.title, wanted.title),
         ("tags", existing.tags, wanted.tags),
         ("metadata", existing.metadata, wanted.metadata or {}),
+        *((name, getattr(existing, name), given) for name, given in wanted.choices._asdict().items() if given),
     )
     for field, stored, given in pairs:
         if stored != given:

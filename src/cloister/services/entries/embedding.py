@@ -15,6 +15,7 @@ from cloister.domain.entries.paths import texts_at
 from cloister.domain.entries.value_filter import passes
 from cloister.domain.identifiers import new_entry_id
 from cloister.domain.recall.passage import Passage
+from cloister.domain.recall.question import asked_part
 from cloister.models.interface import Embedder
 from cloister.storage.stores.entries.entries import EntryStore, EntryVectors, NewEntry
 
@@ -56,13 +57,14 @@ class EntryEmbedding:
         )
 
     def query(self, search: SearchEntries) -> "Query | None":
-        """The query of a search, if it has one."""
+        """The query of a search, if it has one. Of a long text only the part that is asked is embedded (ISO-13)."""
         if search.vector is not None:
             given = np.asarray(search.vector, "<f4")
             return Query(f"{GIVEN_VECTORS}{len(given)}", _unit(given[None])[0])
         if search.query is None:
             return None
-        return Query(self._embedder.name, self._embedder.embed_query(search.query, lambda words: [1.0] * len(words)))
+        vector = self._embedder.embed_query(asked_part(search.query), lambda words: [1.0] * len(words))
+        return Query(self._embedder.name, vector)
 
     def rank(self, store: EntryStore, search: SearchEntries, query: "Query") -> list[Ranked]:
         """The best entries that pass the filter, as many as the search skips and shows, best first."""

@@ -14,6 +14,7 @@ from cloister.domain.entries.operations import (
     DeleteExpired,
     ExpectEntry,
     GetEntry,
+    ListEntries,
     ListNamespaces,
     Operation,
     PutEntry,
@@ -130,6 +131,9 @@ class Entries:
                     answer.results[at] = taken[0].entry if taken else None
                 elif isinstance(operation, SearchEntries):
                     answer.results[at] = self._found(store, operation, queries[at], answer)
+                elif isinstance(operation, ListEntries):
+                    listed = store.by_key(operation.namespace, operation.after, limit=operation.limit)
+                    answer.results[at] = [stored.entry for stored in answer.take(listed, refresh=False)]
                 elif isinstance(operation, ListNamespaces):
                     answer.results[at] = _namespaces(store, operation)
         return answer

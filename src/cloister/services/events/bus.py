@@ -81,6 +81,7 @@ class EventBus:
 
     def __init__(self, database: Database, clock: Clock) -> None:
         self._notifier = database.notifier
+        self._publisher = database.notifier.publisher
         self._change_poller = ChangePoller(database, clock)
         self._clock = clock
         self._buffers: dict[TenantId, _RingBuffer] = {}
@@ -226,11 +227,12 @@ class EventBus:
         return blake2b(data, key=self._secret, person=purpose, digest_size=8).digest()
 
     def _is_wanted(self, tenant: TenantId) -> bool:
-        return self._notifier.publishes or tenant in self._buffers
+        return self._publisher is not None or tenant in self._buffers
 
     def _publish(self, tenant: TenantId, events: Sequence[Event]) -> None:
         self._deliver(tenant, events)
-        self._notifier.publish(tenant, events)
+        if self._publisher is not None:
+            self._publisher.publish(tenant, events)
 
     def _deliver(self, tenant: TenantId, events: Sequence[Event]) -> None:
         """To the subscribers in this process."""
@@ -266,7 +268,7 @@ class EventBus:
 
     def _read_versions(self, tenant: TenantId, buffer: _RingBuffer) -> None:
         """Where changes are polled, remember the present state, so that only later changes are published."""
-        if self._notifier.publishes or buffer.versions is not None:
+        if self._publisher is not None or buffer.versions is not None:
             return
         with self._polling:
             if buffer.versions is None:
@@ -277,7 +279,7 @@ class EventBus:
         with self._lock:
             buffers = list(self._buffers.items())
         for tenant, buffer in buffers:
-            if self._notifier.publishes:
+            if self._publisher is not None:
                 self._deliver(tenant, [reset(self._clock(), wide=True)])
                 continue
             with self._polling:

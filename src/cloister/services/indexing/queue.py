@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, cast
 
-from cloister.domain.identifiers import EntityId, SessionId, TenantId
+from cloister.domain.identifiers import EntityId, MessageId, SessionId, TenantId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.index.interface import WINDOW_REACH, ExternalIndex, Point
@@ -89,7 +89,10 @@ class IndexQueue:
                 elif self._external is not None:
                     self._external.forget_sessions([session])
                 settle = partial(
-                    IndexStore.settle_removal, removal=removal, session=SessionId(session), whole_session=not message
+                    IndexStore.settle_removal,
+                    removal=removal,
+                    session=SessionId(session),
+                    message=MessageId(message) if message else None,
                 )
                 self._write(reach, settle)
 

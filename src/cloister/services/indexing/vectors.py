@@ -127,7 +127,7 @@ class VectorQueue:
             with self._database.read(reach) as transaction:
                 batch = _batch(VectorStore(transaction, self.model), pool, claim)
             vectors = self._embed(batch)
-        except BaseException as error:
+        except BaseException as error:  # raised again: the pool is released, so that another worker can take it
             self.failures += isinstance(error, ModelUnavailable)
             self._database.write(
                 reach, lambda transaction: VectorStore(transaction, self.model).release(pool, claim.embedded_version)

@@ -28,6 +28,7 @@ from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.memories.supersession import Copies, Related, Supersession
+from cloister.services.memories.truth.manual_facts import ManualFacts
 from cloister.storage.interface import FIRST_PAGE, Database, Transaction
 from cloister.storage.stores.idempotency import IdempotencyStore
 from cloister.storage.stores.indexing.derived_index_rows import MemoryIndexStore
@@ -92,15 +93,14 @@ class Corrections:
         generation: int,
         clock: Clock,
         events: EventBus,
-        subject_of: Callable[[str], str | None],
+        manual: ManualFacts,
     ) -> None:
-        """`subject_of` gives the subject of a text, if it states a fact that has one value at a time."""
         self._database = database
         self._indexing = indexing
         self._generation = generation
         self._clock = clock
         self._events = events
-        self._subject_of = subject_of
+        self._manual = manual
 
     def get(self, reach: Reach, memory: MemoryId) -> StoredMemory:
         with self._database.read(reach) as transaction:
@@ -114,20 +114,23 @@ class Corrections:
     def correct(self, reach: Reach, memory: MemoryId, change: MemoryChange, *, by: str | None) -> StoredMemory:
         """Change the fields that are given. Another text makes the memory one that was `corrected`."""
         checked = checked_change(change, self._clock())
+        subjects: dict[str | None, str | None] = {}  # of the text before: read once, and not again with the locks
 
-        def corrected(stored: StoredMemory, _: int) -> MemoryState:
+        def corrected(transaction: Transaction, stored: StoredMemory, _: int) -> MemoryState:
             state = state_of(stored.memory)
             after = replace(state, **{name: getattr(checked, name) for name in checked.given})
-            if after.content != state.content:
-                return replace(after, source="corrected", subject=self._new_subject(state, after.content))
-            return after
+            if after.content == state.content:
+                return after
+            if state.subject not in subjects:
+                subjects[state.subject] = self._manual.subject(transaction, stored, after.content)
+            return replace(after, source="corrected", subject=subjects[state.subject])
 
         return self._change(reach, memory, "correct", self._with_copies(memory, corrected), by=by)
 
     def retract(self, reach: Reach, memory: MemoryId, *, by: str | None) -> StoredMemory:
         """Withdraw a memory: it was never true. It is recalled no more, and what it superseded is true again."""
 
-        def retracted(stored: StoredMemory, now: int) -> MemoryState:
+        def retracted(_: Transaction, stored: StoredMemory, now: int) -> MemoryState:
             state = state_of(stored.memory)
             return state if state.retracted_at is not None else replace(state, retracted_at=now)
 
@@ -163,13 +166,13 @@ class Corrections:
         first: MemorySource = found.source if not changes else _before(changes[0]).source
         return [creation_of(found, first), *changes][:limit]
 
-    def _with_copies(self, memory: MemoryId, changed: Callable[[StoredMemory, int], MemoryState]) -> _Plan:
+    def _with_copies(self, memory: MemoryId, changed: Callable[[Transaction, StoredMemory, int], MemoryState]) -> _Plan:
         """A plan that changes a memory and its copies in the same way."""
 
         def plan(transaction: Transaction, now: int) -> list[_Change]:
             stored = MemoryStore(transaction).get(memory, now)
             copies = Copies(transaction, self._generation).of(stored, now)
-            return [_Change(one, changed(one, now), None) for one in (stored, *copies)]
+            return [_Change(one, changed(transaction, one, now), None) for one in (stored, *copies)]
 
         return plan
 
@@ -258,10 +261,6 @@ class Corrections:
         person = Person(pool=session.pool, user=session.user_id, session=session.id)
         supersession.update(person, Related(subjects=subjects, memories=before.memories | set(ids)))
         return quotations.apply()
-
-    def _new_subject(self, before: MemoryState, content: str) -> str | None:
-        """The subject of a corrected text. A subject that only a model could give stays as it was."""
-        return self._subject_of(content) if self._subject_of(before.content) == before.subject else before.subject
 
     def _undoable(self, revisions: RevisionStore) -> Revision:
         last = revisions.last()

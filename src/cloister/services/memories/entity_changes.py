@@ -34,6 +34,7 @@ from cloister.services.certificates.rehearsal import run
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.memories.entities import Entities, EntityDetail
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.branches.withdrawals import SettledStore
 from cloister.storage.stores.entities import EntityStore
 from cloister.storage.stores.entity_groups import EntityGroupStore
 from cloister.storage.stores.tenants import ProjectStore
@@ -153,6 +154,10 @@ class EntityChanges:
 
         def work(transaction: Transaction) -> Removal:
             groups = EntityGroupStore(transaction)
+            EntityStore(transaction).get(entity)
+            SettledStore(transaction).settle_mentioning(
+                entity
+            )  # sessions are locked before entities, to avoid deadlock
             head, names = self._locked(transaction, entity)
             ids = [name.id for name in names]
             groups.set_deletion(ids, self._clock())

@@ -26,6 +26,7 @@ from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.domain.tracing.interface import NO_TRACING, MemorySpan, Tracer
 from cloister.models.interface import Extractor
+from cloister.services.events.bus import EventBus
 from cloister.services.memories.claims import Claim, Claims
 from cloister.services.memories.entities import Entities
 from cloister.services.memories.evidence import (
@@ -109,8 +110,10 @@ class Extraction:
         extractor: Extractor,
         clock: Clock,
         claims: Claims,
+        events: EventBus,
         tracer: Tracer = NO_TRACING,
     ) -> None:
+        self._events = events
         self._tracer = tracer
         self._database = database
         self._store = memories
@@ -196,9 +199,17 @@ class Extraction:
         _refuse_lost(claim)
         unobserved = _of_pool(evidence(work.unobserved), work.claimed.pool)
         notes = self._extractor.notes(unobserved) if unobserved else []
-        return self._database.write(
+        counts = self._database.write(
             claim.reach, lambda transaction: self._keep(transaction, work, memories, entities, notes)
         )
+        if counts.memories:
+            self._publish(claim)
+        return counts
+
+    def _publish(self, claim: Claim) -> None:
+        """Tell subscribers that the session has new memories, and its project another count of them."""
+        with suppress(CloisterError), self._database.read(claim.reach) as transaction:
+            self._events.all_changed(SessionStore(transaction).by_ids([claim.session]))
 
     def _read(self, claim: Claim) -> _Work:
         session = claim.session

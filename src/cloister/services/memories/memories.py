@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +11,7 @@ from typing import Any
 from cloister.domain.conversation import Session
 from cloister.domain.erasure import Removal
 from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
-from cloister.domain.extraction import ExtractedMemory
+from cloister.domain.extraction import ExtractedMemory, ManualMemory
 from cloister.domain.identifiers import MemoryId, MessageId, SessionId, format_memory_id, new_memory_id
 from cloister.domain.memory import (
     MAX_MEMORY,
@@ -37,8 +37,10 @@ from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.memories.filtered_list import memory_page
 from cloister.services.memories.supersession import Copies, Supersession
+from cloister.services.memories.truth.manual_facts import ManualFacts
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.storage.interface import FIRST_PAGE, Database, Transaction
+from cloister.storage.stores.branches.withdrawals import SettledStore
 from cloister.storage.stores.entities import EntityStore
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
 from cloister.storage.stores.memories import MemoryStore
@@ -81,10 +83,9 @@ class Memories:
         clock: Clock,
         events: EventBus,
         entities: EntityIndexing,
-        subject_of: Callable[[str], str | None],
+        manual: ManualFacts,
     ) -> None:
-        """`subject_of` gives the subject of a memory that a person adds, if it states a fact that has one value at a time."""
-        self._subject_of = subject_of
+        self._manual = manual
         self._entities = entities
         self._database = database
         self._indexing = indexing
@@ -101,31 +102,43 @@ class Memories:
         idempotency_key: str | None = None,
         metadata: Metadata | None = None,
         valid_from: int | None = None,
+        by_assistant: Collection[int] = (),
     ) -> MemoryAdditions:
         """Add memories by hand. They have no sources, and stay until they or their session are forgotten. `metadata` and
-        `valid_from` are those of all of them, and no part of what a repeated request is recognised by."""
+        `valid_from` are those of all of them, and no part of what a repeated request is recognised by. `by_assistant` are the
+        positions of those in which "I" is an assistant."""
         if not is_storable(external_id):
             raise NotFound("session", external_id)
         checked = checked_memories(contents)
         checked_metadata(metadata or {})
+        said_at = self._clock() if valid_from is None else valid_from
+        manual = [
+            ManualMemory(content=text, said_at=said_at, is_own=at not in by_assistant)
+            for at, text in enumerate(checked)
+        ]
+        with self._database.read(reach) as transaction:
+            facts = self._manual.of(transaction, external_id, manual)
         stated = [
             ExtractedMemory(
                 content=text,
                 sources=(),
-                subject=self._subject_of(text),
+                subject=fact.subject,
+                replaces=fact.replaces,
                 metadata=metadata or {},
                 valid_from=valid_from,
             )
-            for text in checked
+            for text, fact in zip(checked, facts, strict=True)
         ]
         prepared = self.prepare(stated)
         given = None if idempotency_key is None else request(idempotency_key, checked)
+        changed: list[Session] = []
 
         def work(transaction: Transaction) -> MemoryAdditions:
             session = SessionStore(transaction).lock(external_id).session
 
             def first() -> tuple[MemoryAdditions, FirstAnswer]:
                 added = self.add_prepared(transaction, session.id, prepared, "written")
+                changed.extend([session] if added else [])
                 kept = [
                     [memory.id, memory.session, memory.created_at, checked.index(memory.content)] for memory in added
                 ]
@@ -140,7 +153,9 @@ class Memories:
             namespace = ("memories", session.id)
             return done_once(transaction, given, namespace, self._clock, first=first, again=again)
 
-        return write_once(self._database, reach, work)
+        additions = write_once(self._database, reach, work)
+        self._events.all_changed(changed[-1:])
+        return additions
 
     def prepare(self, extracted: Sequence[ExtractedMemory]) -> list[PreparedMemory]:
         """Normalise and embed memories, and compute the digests by which duplicates are found."""
@@ -291,6 +306,7 @@ class Memories:
             quotations.add_memory(sessions[one.session], one.id)
             said = {same_as(one.content), *RevisionStore(transaction, one.id).replaced()}
             memories.remove(one.session, [one.id])
+            SettledStore(transaction).settle(one.session)
             mentioned = NotedEntities(transaction, EntityStore(transaction).of_session(one.session))
             noted = EntityStore(transaction).forget_statements(one.session, said)
             mentioned.gone(removal, noted.gone)
@@ -326,13 +342,14 @@ def _checked(content: str, field: str) -> str:
 
 def _insert(memories: MemoryStore, memory: Memory, entry: PreparedMemory, *, by_person: bool) -> bool:
     """Store a memory unless the session has it already. One that is said again after another took its place, or after it
-    expired, is stored again, with a digest of its own; so is one that was retracted, if a person adds it."""
+    expired, is stored again, with a digest of its own; so is one that was retracted, if a person adds it. A message that is only
+    read again says nothing again."""
     digest = entry.digest
     for _ in range(_MOST_REPETITIONS):
         if memories.add(memory, digest, entry.indexed):
             return True
         existing = memories.with_digest(memory.session, digest)
-        if existing is None:
+        if existing is None or not memories.sources(existing.id).isdisjoint(memory.sources):
             return False
         if existing.is_retracted and not by_person:
             return False

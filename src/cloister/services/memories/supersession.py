@@ -21,6 +21,7 @@ from cloister.storage.stores.supersession import ReplacementStore, SupersessionS
 MOST_REPLACED = 20
 """How many known memories one new memory can replace."""
 _MOST_PAIRS = 200
+_MOST_COPIES = 50
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,9 +53,13 @@ class Supersession:
         new = {memory.id: memory for memory in added}
         known = {fact.id: fact for fact in facts.by_id(sorted({one for ids in replaces.values() for one in ids}))}
         for memory, named in replaces.items():
-            for other in dict.fromkeys(named[:MOST_REPLACED]):
-                if other in known and other not in new:
-                    self._pair(new[memory], known[other])
+            for other in [one for one in dict.fromkeys(named[:MOST_REPLACED]) if one in known and one not in new]:
+                self._pair(new[memory], known[other])
+                # An extractor is shown a statement once, also if several sessions of the person made it.
+                for copy in facts.saying(known[other].statement, _MOST_COPIES):
+                    if copy.id not in known and copy.id not in new and copy.order < _order(new[memory]):
+                        known[copy.id] = copy
+                        self._pair(new[memory], copy)
         subjects = {memory.subject for memory in added if memory.subject is not None}
         paired = [memory for memory, named in replaces.items() if not known.keys().isdisjoint(named)]
         self.update(person, Related(subjects=frozenset(subjects), memories=frozenset((*paired, *known))))
@@ -91,12 +96,16 @@ class Supersession:
     def _pair(self, new: Memory, known: Fact) -> None:
         """Store a pair, and with it the pairs that follow from it, so that of three memories that replaced each other the first
         stays superseded when the second goes."""
-        is_newer = (new.valid_from, new.created_at, new.id) > known.order
+        is_newer = _order(new) > known.order
         older, newer = (known.id, new.id) if is_newer else (new.id, known.id)
         before = {older, *(first for first, second in self._pairs.pairs([older]) if second == older)}
         after = {newer, *(second for first, second in self._pairs.pairs([newer]) if first == newer)}
         pairs = [(first, second) for first in sorted(before) for second in sorted(after) if first != second]
         self._pairs.add([(older, newer), *pairs[:_MOST_PAIRS]])
+
+
+def _order(memory: Memory) -> tuple[int, int, int]:
+    return memory.valid_from, memory.created_at, memory.id
 
 
 class Copies:

@@ -1,43 +1,38 @@
 """Build a session's context: its recent messages, and what is recalled from its pool for the question."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from cloister.domain.context import (
-    HIGHEST_BUDGET,
-    WIDE_LIMIT,
     Context,
     Derived,
     Item,
     Method,
     RecallTerms,
     Source,
-    checked_limits,
-    default_sources,
-    with_limits,
 )
 from cloister.domain.conversation import Message, Project, Session
 from cloister.domain.errors import TurnMoved
 from cloister.domain.identifiers import MessageId, SessionId
 from cloister.domain.project_settings import (
-    NO_SETTINGS,
-    context_sources,
-    history_tokens,
-    min_relevance,
     observation_scope,
     stores_receipts,
 )
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_outside_session
-from cloister.domain.recall.assembly import Room, assemble, newest_that_fit
-from cloister.domain.recall.excerpt import best_passage
+from cloister.domain.recall.assembly import assemble, newest_that_fit
 from cloister.domain.recall.filter import Filter
 from cloister.domain.recall.question import asked_part
-from cloister.domain.recall.relevance import checked_min_relevance
+from cloister.domain.recall.wording.order import asks_for_order
 from cloister.domain.scope import Reach, Scope
-from cloister.domain.text import checked_content, checked_limit
 from cloister.domain.timestamps import Clock
-from cloister.index import terms
+from cloister.services.recall.context_request import (
+    ContextRequest,
+    floors_of,
+    room_of,
+    settings_of,
+    sources_of,
+)
 from cloister.services.recall.embeddings.additional import QueryVector
 from cloister.services.recall.notes import recent_notes
 from cloister.services.recall.profile import Profiles
@@ -55,45 +50,6 @@ _MOST_MEMORIES = 10
 _MOST_ENTITIES = 10
 # So many messages after an earlier context are left out when it is built again.
 _MOST_LATER = 1_000
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ContextRequest:
-    """What a context is built from. Without a question, the user's last message is the question; `asked_at` is when it is asked, by
-    default now. `as_of` asks for the memories that were true then, and not now (MEM-12). `sources` replace the project's own, and
-    the limits replace those of the sources. A budget is filled with related history unless it is only a cap. Messages whose words
-    are `known` are not recalled, and others take their place. A filter applies to all that is recalled, and not to the current
-    conversation. With `profile_tokens` the context also has the profile of its user, of at most so many tokens (MEM-16). `again`
-    are the terms of an earlier context, which replace its sources and limits (PRF-2)."""
-
-    question: str | None = None
-    asked_at: int | None = None
-    as_of: int | None = None
-    min_relevance: float | None = None
-    sources: Sequence[Source] | None = None
-    recent_limit: int | None = None
-    semantic_limit: int | None = None
-    budget: int | None = None
-    budget_is_cap: bool = False
-    known: frozenset[str] = frozenset()
-    profile_tokens: int = 0
-    filter: Filter | None = None
-    bound_to: Scope | None = None
-    again: RecallTerms | None = None
-
-    @property
-    def fills_budget(self) -> bool:
-        return self.budget is not None and not self.budget_is_cap
-
-    def checked_limits(self) -> dict[Method, int]:
-        """Check the request, and return the limits that it sets for all its sources of a method."""
-        if self.question is not None:
-            checked_content(self.question, "query")
-        if self.budget is not None:
-            checked_limit(self.budget, "budget_tokens", HIGHEST_BUDGET)
-        if self.min_relevance is not None:
-            checked_min_relevance(self.min_relevance)
-        return checked_limits(self.recent_limit, self.semantic_limit)
 
 
 class ContextBuilder:
@@ -160,13 +116,14 @@ class ContextBuilder:
         if request.bound_to is not None and scope != request.bound_to:
             raise TurnMoved(session.external_id)
         question = self._question(transaction, session, project, request, vector)
-        sources, room = _sources(project, request, limits), _room(project, request, question)
+        sources, room = sources_of(project, request, limits), room_of(project, request, question.text)
         derived, version = self._derived(transaction, session, scope, project, question)
         derived = self._with_profile(transaction, session, scope, request, derived)
-        conversation, later = _conversation(transaction, session, sources, request.again)
+        conversation, later = _conversation(transaction, session, sources, request)
         shown = newest_that_fit(conversation.values(), derived, room)
         # What does not fit may be recalled, but the question is not recalled for itself.
         without = {message.id for message in shown} | _asking(conversation.values(), request.question) | later
+        without |= request.without
         related, recalled = self._related(transaction, session, scope, question, sources, without, trace)
         found = {item.message.id for item in related}
         context = assemble(
@@ -180,6 +137,7 @@ class ContextBuilder:
             user=session.user_id,
             shared=scope.shared,
             unshown=len(conversation.keys() - {message.id for message in shown} - found),
+            in_time_order=request.sources is None and asks_for_order(question.text),
         )
         if trace is not None:
             trace.question, trace.related, trace.without = question, related, frozenset(without)
@@ -192,6 +150,7 @@ class ContextBuilder:
                 user=session.user_id,
                 asked_at=question.asked_at,
                 floor=question.floor,
+                fill_floor=question.fill_floor,
                 question=request.question,
                 question_id=question.message,
                 sources=sources,
@@ -201,11 +160,12 @@ class ContextBuilder:
                 as_of=request.as_of,
                 until=max(conversation, default=None),
                 is_filtered=request.filter is not None,
-                is_stored=stores_receipts(_settings(project)),
+                is_stored=stores_receipts(settings_of(project)),
             ),
             quotations=recalled.quotation,
             known=recalled.known,
             stale=recalled.stale,
+            project_name=None if project is None else project.name,
         )
 
     def _question(
@@ -216,16 +176,18 @@ class ContextBuilder:
         request: ContextRequest,
         vector: QueryVector | None,
     ) -> Question:
-        settings, now = _settings(project), self._clock()
+        settings, now = settings_of(project), self._clock()
         last = None if request.question else _last_question(transaction, session)
         text = request.question or ("" if last is None else last.content)
+        floor = floors_of(settings, request)
         return Question(
             text=asked_part(text),
             message=None if last is None else last.id,
             asked_at=now if request.asked_at is None else request.asked_at,
             now=now,
             as_of=request.as_of,
-            floor=min_relevance(settings) if request.min_relevance is None else request.min_relevance,
+            floor=floor.best,
+            fill_floor=floor.others,
             known=request.known,
             vector=vector,
             filter=request.filter,
@@ -317,21 +279,21 @@ class ContextBuilder:
 
 
 def _conversation(
-    transaction: Transaction, session: Session, sources: Sequence[Source], again: RecallTerms | None
+    transaction: Transaction, session: Session, sources: Sequence[Source], request: ContextRequest
 ) -> tuple[Mapping[MessageId, Message], Set[MessageId]]:
-    """The recent messages of the session, as the sources say; and if an earlier context is built again, those that were said
-    later, which are left out."""
-    messages, until = MessageStore(transaction), None if again is None else again.until
+    """The recent messages of the session, as the sources say; and if an earlier context is built again, or only a part of the
+    session counts, those that were said later, which are left out."""
+    messages = MessageStore(transaction)
+    until = request.until if request.again is None else request.again.until
     later = [] if until is None else messages.page(session.id, session.pool, limit=_MOST_LATER, after=until)
+    recent = partial(messages.recent, session.id, session.pool, is_forked=session.is_forked, until=until)
     said = {
         message.id: message
         for source in sources
         if session.message_count and source.method == "recent" and source.conversation_scope == "current"
-        for message in messages.recent(session.id, session.pool, source.role, source.limit + len(later))
+        for message in recent(source.role, source.limit, with_partial=request.with_partial)
     }
-    if until is None:
-        return said, frozenset()
-    return {id: message for id, message in said.items() if id <= until}, {message.id for message in later}
+    return said, {message.id for message in later}
 
 
 def _asking(conversation: Iterable[Message], question: str | None) -> set[MessageId]:
@@ -355,37 +317,5 @@ def _recent(rows: StoredPool, source: Source, passing: PassingMessages | None) -
 
 
 def _last_question(transaction: Transaction, session: Session) -> Message | None:
-    return next(iter(MessageStore(transaction).recent(session.id, session.pool, "user", 1)), None)
-
-
-def _sources(project: Project | None, request: ContextRequest, limits: Mapping[Method, int]) -> Sequence[Source]:
-    """The sources of the request, else of the project, else the defaults, which are wider where a budget is to be filled."""
-    if request.again is not None and request.again.sources is not None:
-        return request.again.sources
-    own = None if project is None else context_sources(project.settings)
-    if request.sources is not None or own is not None:
-        return with_limits(own or () if request.sources is None else request.sources, limits)
-    wide: dict[Method, int] = {"semantic": WIDE_LIMIT} if request.fills_budget else {}
-    return with_limits(default_sources(), {**wide, **limits})
-
-
-def _settings(project: Project | None) -> Mapping[str, object]:
-    return NO_SETTINGS if project is None else project.settings
-
-
-def _room(project: Project | None, request: ContextRequest, question: Question) -> Room:
-    """Without a budget to fill and without limits of its own, a request gets as much related history as the project's setting."""
-    shorten = partial(_excerpt, question.text)
-    if request.again is not None:
-        return Room(budget=request.again.budget, history=request.again.history, shorten=shorten)
-    if request.fills_budget:
-        return Room(budget=request.budget, shorten=shorten)
-    chooses = request.sources is not None or request.semantic_limit is not None
-    return Room(budget=request.budget, history=None if chooses else history_tokens(_settings(project)), shorten=shorten)
-
-
-def _excerpt(question: str, message: Message, tokens: int) -> Message:
-    """The best passage of a message in at most so many tokens, if they are spread evenly over its text."""
-    longest = tokens * len(message.content) // message.tokens
-    passage = best_passage(message.content, terms.term_list(question), terms.term_list, longest)
-    return message._replace(content=passage, tokens=tokens)
+    found = MessageStore(transaction).recent(session.id, session.pool, "user", 1, is_forked=session.is_forked)
+    return found[0] if found else None

@@ -95,7 +95,7 @@ class Profiles:
         named: bool,
     ) -> Profile:
         pinned = [memory.id for memory in memories if memory.pinned]
-        facts = [*stable_facts(memories), *map(_entity_fact, entities)]
+        facts = [*stable_facts(memories), *(_entity_fact(entity, named=named) for entity in entities)]
         profile = profile_of(facts, pinned, budget, named=named)
         if store is None:
             return profile
@@ -118,6 +118,7 @@ def _scope(transaction: Transaction, project: ProjectId | None, user: str | None
     return Scope(tenant=reach.tenant, project=found.id, user=user, visibility=found.member_visibility)
 
 
-def _entity_fact(entity: Entity) -> ProfileFact:
-    notes = f": {entity.notes}" if entity.notes else ""
-    return ProfileFact(content=f"{entity.name} ({entity.type}){notes}", memories=(), group="entities", user=entity.user)
+def _entity_fact(entity: Entity, *, named: bool) -> ProfileFact:
+    notes = entity.notes_for(named=named)
+    content = f"{entity.name} ({entity.type}){': ' if notes else ''}{notes}"
+    return ProfileFact(content=content, memories=(), group="entities", user=entity.user)

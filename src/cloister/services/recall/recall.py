@@ -91,7 +91,7 @@ class Recall:
     ) -> Recalled:
         """The best messages of the scope's pool, best first. `trace` is given how they were selected."""
         rows = PoolStore(transaction, self._generation).rows(scope)
-        if rows is None or question.is_small_talk:
+        if rows is None:
             return Recalled()
         stale = self._stale(transaction, rows, scope)
         allowed = (
@@ -105,11 +105,13 @@ class Recall:
         vector = question.vector
         if vector is not None and vector.question == question.text and self.additional is not None:
             second = self.additional.similarities(transaction, rows.pool, evidence.ids, vector)
-            evidence = replace(evidence, second=second)
+            if second is not None:
+                evidence = replace(evidence, second=second.windowed, own_second=second.own, usual_second=second.usual)
         selection = Selection(evidence, rank(evidence), question, partial(self._items, rows), _mask(evidence, allowed))
         if trace is not None:
             trace.selection, trace.evidence, trace.picks = selection, evidence, picks
-        return replace(selection.select(picks, without), stale=stale)
+        select = selection.nothing if question.is_small_talk else selection.select
+        return replace(select(picks, without), stale=stale)
 
     def stale(self, transaction: Transaction, scope: Scope) -> int:
         """How many messages, memories and entities of the scope were indexed by another generation, and not yet again."""

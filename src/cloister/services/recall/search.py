@@ -91,6 +91,8 @@ class SearchResult:
     left_out: Mapping[str, int]
     stale: int
     """How much of the searched scope was indexed by another version, and not yet again."""
+    names_speakers: bool = False
+    """Whether an answer has to name the users of the hits, because its reader may be another one (MEM-11)."""
 
 
 class Search:
@@ -204,6 +206,7 @@ class Search:
                     "quotation": recalled.quotation,
                 },
                 stale=recalled.stale,
+                names_speakers=_names_speakers(scope, target, merged[:limit]),
             )
 
         return read_snapshot(self._database, reach, work)
@@ -278,6 +281,16 @@ def _merged(kinds: Sequence[Sequence[Hit]]) -> list[Hit]:
         for hit in hits
     ]
     return sorted(found, key=lambda hit: -hit.score)
+
+
+def _names_speakers(scope: Scope, target: SearchTarget, hits: Sequence[Hit]) -> bool:
+    """In a shared project, unless a session without a user asks, and only such sessions answer: they count as one user."""
+    users = (
+        hit.item.user if isinstance(hit, EpisodeHit) else hit.stored.user
+        for hit in hits
+        if not isinstance(hit, EntityHit)
+    )
+    return scope.shared and (target.session is None or any(user is not None for user in (scope.user, *users)))
 
 
 def _traced(hit: Hit) -> TracedRecord:

@@ -4,6 +4,7 @@
 Texts are read only of candidates that can reach the floor. While duplicates leave places free, more candidates are read.
 """
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -18,21 +19,24 @@ from cloister.domain.identifiers import MemoryId, MessageId, SessionId
 from cloister.domain.recall.filter import Filter, Mask
 from cloister.domain.recall.past import asks_about_past
 from cloister.domain.recall.ranking import Evidence, best
-from cloister.domain.recall.relevance import lowest_match, matches, relevance
+from cloister.domain.recall.relevance import lowest_match, matches, own_matches, relevance
 from cloister.domain.recall.small_talk import is_small_talk
+from cloister.index import terms
 from cloister.services.recall.embeddings.additional import QueryVector
 from cloister.services.recall.repetition import AskedWords, Said
+from cloister.services.recall.repetition.asked_again import asks_about, does_not_know, is_unspaced, may_ask, repeats
+from cloister.services.recall.repetition.copies import Representatives, representatives
+from cloister.services.recall.repetition.statements import Statement, in_order
 
 _DIGITS = 6
 _MOST_READ = 4_096
 _MOST_CHARACTERS = 1_000_000
-# A question about the same subject comes after statements about it.
-_QUESTION_SHARE = 0.96
-# Messages that say nearly the same match nearly alike.
-_NEAR = 0.05
+# A question about the same subject comes after statements about it; more so one that asks the same in other words.
+_QUESTION_SHARE = {"subject": 0.96, "same": 0.001}
+# A message that repeats the question, or asks about the same subject, has at least this share of its words.
+_LEAST_REPEATED = 0.25
 # Each message is compared with so many before it, which are those of the next higher scores: the work stays linear.
 _MOST_COMPARED = 16
-_MOST_SAME = 10
 
 
 LeftOut = Literal["weak", "known", "repeats", "duplicate", "limit"]
@@ -59,6 +63,9 @@ class Question:
     floor: float
     now: int
     as_of: int | None = None
+    fill_floor: float | None = None
+    """The floor of all but the best while a budget is to be filled: if the best reaches `floor`, the pool has something on the
+    subject. None if it is the same."""
     known: frozenset[str] = frozenset()
     vector: QueryVector | None = None
     filter: Filter | None = None
@@ -92,31 +99,6 @@ class Recalled:
     known: int = 0
 
 
-class _Statement:
-    """A message that takes a place, and the others that say the same."""
-
-    __slots__ = ("id", "match", "newest", "said", "same", "score")
-
-    def __init__(self, item: Item, said: Said, match: float, score: float) -> None:
-        self.id = item.message.id
-        self.newest = item
-        self.said = said
-        self.match = match
-        self.score = score
-        self.same: list[MessageId] = [item.message.id]
-
-    def add(self, item: Item) -> None:
-        self.same.append(item.message.id)
-        if (item.message.created_at, item.message.id) > (self.newest.message.created_at, self.newest.message.id):
-            self.newest = item
-
-    def shown(self, found: float) -> Item:
-        message, session, source, _, user, *_ = self.newest
-        times = len(self.same)
-        same = () if times == 1 else tuple(id for id in self.same if id != message.id)[:_MOST_SAME]
-        return Item(message, session, source, round(self.score, _DIGITS), user, round(found, _DIGITS), times, same)
-
-
 class Selection:
     """Selects for one question. `read` gives the messages of the pool by id, as other sessions may see them. With `allowed`, only
     the candidates that it selects are counted or taken."""
@@ -136,24 +118,31 @@ class Selection:
         self._allowed = allowed
         self._asked = AskedWords(question.text)
         self._matches = matches(evidence)
-        self._lowest = lowest_match(question.floor)
+        self._own = own_matches(evidence)
+        self._floor = question.floor if question.fill_floor is None else min(question.fill_floor, question.floor)
+        self._lowest = lowest_match(self._floor)
         self._items: dict[MessageId, Item | None] = {}
         self._characters = 0
-        self._statements: Mapping[MessageId, _Statement] = {}
+        self._statements: Mapping[MessageId, Statement] = {}
         self._highest = 0.0
 
     def select(self, picks: Sequence[Pick], without: Collection[MessageId]) -> Recalled:
         masks = [self._mask(pick, without) for pick in picks]
-        first = [self._best(pick.limit, mask) for pick, mask in zip(picks, masks, strict=True)]
-        self._read_items([at for _, able in first for at in able])
-        chosen = [self._pick(*each) for each in zip(picks, masks, first, strict=True)]
+        pools = [representatives(self._evidence, self._scores, self._matches, mask) for mask in masks]
+        first = [self._best(pick.limit, pool) for pick, pool in zip(picks, pools, strict=True)]
+        self._read_items([at for pool, (_, able) in zip(pools, first, strict=True) for at in _together(pool, able)])
+        chosen = [self._pick(*each) for each in zip(picks, pools, first, strict=True)]
         statements = {each.id: each for pick in chosen for each in pick.statements}
+        replies = {MessageId(asked + 1) for pick in chosen for asked in pick.asked}
         highest = max((each.match for each in statements.values()), default=0.0)
         self._statements, self._highest = statements, highest
         items: list[Item] = []
-        for each in sorted(statements.values(), key=_order):
-            found = relevance(each.match, highest)
-            if found >= self._question.floor:
+        ordered = sorted(statements.values(), key=in_order)
+        for each in ordered if relevance(highest, highest) >= self._question.floor else ():
+            # The reply to the same question is about it, whatever its own words are.
+            own = math.inf if replies and not replies.isdisjoint(each.messages) else each.own
+            found = relevance(each.match, highest, own)
+            if found >= self._floor:
                 items.append(each.shown(found))
         return Recalled(
             items=items,
@@ -164,23 +153,28 @@ class Selection:
             known=sum(pick.known for pick in chosen),
         )
 
+    def nothing(self, picks: Sequence[Pick], without: Collection[MessageId]) -> Recalled:
+        """No message, though there are candidates: all that the picks would take are weak."""
+        counts = [int(np.count_nonzero(self._mask(pick, without))) for pick in picks]
+        return Recalled(weak=sum(min(count, pick.limit) for count, pick in zip(counts, picks, strict=True)))
+
     def judge(self, position: int, item: Item) -> tuple[LeftOut, float]:
         """Why the candidate at this position, which was not selected, was left out; and its relevance. Call it after `select`."""
         match = float(self._matches[position])
-        found = round(relevance(match, max(self._highest, match)), _DIGITS)
-        said = Said(item.message, item.user)
+        found = round(relevance(match, max(self._highest, match), self._own_match(position)), _DIGITS)
+        if any(item.message.id in each.messages for each in self._statements.values()):
+            own = self._statements.get(item.message.id)
+            return ("weak" if own is not None and own.newest.message.id == own.id else "duplicate"), found
         if match < self._lowest:
             return "weak", found
         if self._is_known(item):
             return "known", found
-        if said.repeats(self._asked) or said.does_not_know(self._asked):
+        if not self._share(position, item):
             return "repeats", found
-        if any(item.message.id in each.same for each in self._statements.values()):
-            own = self._statements.get(item.message.id)
-            return ("weak" if own is not None and own.newest.message.id == own.id else "duplicate"), found
+        said = Said(item.message, item.user)
         if any(said.key == each.said.key for each in self._statements.values()):
             return "duplicate", found
-        return ("weak" if found < self._question.floor else "limit"), found
+        return ("weak" if found < self._floor or not self._statements else "limit"), found
 
     def candidates_of(self, pick: Pick, without: Collection[MessageId]) -> Mask:
         """Which candidates a pick takes from."""
@@ -190,19 +184,19 @@ class Selection:
     def scores(self) -> npt.NDArray[np.float32]:
         return self._scores
 
-    def _best(self, count: int, mask: npt.NDArray[np.bool_]) -> tuple[list[int], list[int]]:
+    def _best(self, count: int, pool: Representatives) -> tuple[list[int], list[int]]:
         """The positions of the best candidates, and of those of them that can reach the floor."""
-        positions = best(self._evidence, self._scores, count, where=mask)
-        return positions.tolist(), positions[self._matches[positions] >= self._lowest].tolist()
+        positions = best(self._evidence, self._scores, count, where=pool.mask)
+        return positions.tolist(), positions[pool.matches[positions] >= self._lowest].tolist()
 
-    def _pick(self, pick: Pick, mask: npt.NDArray[np.bool_], found: tuple[list[int], list[int]]) -> "_Picked":
+    def _pick(self, pick: Pick, pool: Representatives, found: tuple[list[int], list[int]]) -> "_Picked":
         """The statements of one pick. Reads more candidates while there are free places and candidates left; not if those that were
         read are long, because somebody may have filled the pool with copies of a long text."""
-        available = int(np.count_nonzero(mask))
+        available = int(np.count_nonzero(pool.mask))
         count = pick.limit
         while True:
             positions, able = found
-            picked = self._distinct(able)
+            picked = self._distinct(pool, able)
             weak = len(positions) - len(able)
             picked.weak = max(min(weak, pick.limit - len(picked.statements)), 0)
             if len(picked.statements) + weak >= pick.limit or count >= min(available, _MOST_READ):
@@ -210,11 +204,14 @@ class Selection:
             if self._characters > _MOST_CHARACTERS:
                 break
             count = min(2 * count + 8, _MOST_READ)
-            found = self._best(count, mask)
-            self._read_items(found[1])
+            found = self._best(count, pool)
+            self._read_items(_together(pool, found[1]))
+        picked.beyond = max(len(picked.statements) - pick.limit, 0)
         del picked.statements[pick.limit :]
-        above = int(np.count_nonzero(self._matches[mask] >= self._lowest)) if available > count else len(able)
-        picked.beyond = max(above - len(able), 0)
+        if available > count:
+            able_with_copies = sum(pool.count_with(position) for position in able)
+            above = int(np.count_nonzero(self._matches[pool.whole] >= self._lowest))
+            picked.beyond += max(above - able_with_copies, 0)
         return picked
 
     def _read_items(self, positions: Sequence[int]) -> None:
@@ -225,34 +222,81 @@ class Selection:
             self._items.update((id, found.get(id)) for id in unread)
             self._characters += sum(len(item.message.content) for item in found.values() if item is not None)
 
-    def _distinct(self, positions: Sequence[int]) -> "_Picked":
+    def _distinct(self, pool: Representatives, positions: Sequence[int]) -> "_Picked":
         picked = _Picked()
-        by_key: dict[object, _Statement] = {}
-        matches_of, scores = self._matches[positions].tolist(), self._scores[positions].tolist()
-        ids: list[MessageId] = self._evidence.ids[positions].tolist()
-        for id, match, score in zip(ids, matches_of, scores, strict=True):
-            item = self._items[id]
-            if item is None:
-                picked.quotation += 1
-                continue
-            if self._is_known(item):
-                picked.known += 1
-                continue
-            said = Said(item.message, item.user)
-            if said.repeats(self._asked) or said.does_not_know(self._asked):
-                picked.duplicate += 1
-                continue
-            same = by_key.get(said.key) or _nearly(said, match, picked.statements)
-            if same is not None:
-                same.add(item)
-                picked.duplicate += 1
-                continue
-            if said.asks_about(self._asked):
-                score *= _QUESTION_SHARE
-            by_key[said.key] = statement = _Statement(item, said, match, score)
-            picked.statements.append(statement)
-        picked.statements.sort(key=_order)
+        by_key: dict[object, Statement] = {}
+        for position in positions:
+            together = pool.read_with(position)
+            said_by = {self._add(picked, by_key, at, alone=len(together) == 1) for at in together}
+            if unread := pool.unread_with(position):
+                self._add_unread(picked, by_key, said_by, unread)
+        picked.statements.sort(key=in_order)
         return picked
+
+    def _add(self, picked: "_Picked", by_key: dict[object, Statement], at: int, *, alone: bool) -> Statement | None:
+        """Add a candidate to what is picked: the statement that it makes, or that says the same; None if it says nothing. One
+        that is `alone` has no copy in the pool, if the index knows copies."""
+        item = self._items[MessageId(int(self._evidence.ids[at]))]
+        if item is None:
+            picked.quotation += 1
+            return None
+        if self._is_known(item):
+            picked.known += 1
+            return None
+        share = self._share(at, item)
+        if not share:
+            picked.duplicate += 1
+            picked.asked.append(item.message.id)
+            return None
+        match = float(self._matches[at])
+        made = Statement(item, match, self._own_match(at), share * float(self._scores[at]))
+        # In scripts without spaces the terms of nearly the same words differ.
+        copies = self._evidence.copies
+        compared = not alone or copies is None or copies[at] != -1 or is_unspaced(item.message.content)
+        same = by_key.get(made.said.key) if compared else None
+        same = same or next((each for each in picked.statements[-_MOST_COMPARED:] if each.is_nearly(made)), None)
+        if same is not None:
+            same.add(item, match, made.score)
+            picked.duplicate += 1
+            return same
+        if compared:
+            by_key[made.said.key] = made
+        picked.statements.append(made)
+        return made
+
+    def _add_unread(
+        self,
+        picked: "_Picked",
+        by_key: dict[object, Statement],
+        said_by: Collection[Statement | None],
+        unread: Sequence[int],
+    ) -> None:
+        """Count further copies. If those that were read are of several people, or say different things, these are read too."""
+        if len(said_by) == 1:
+            (same,) = said_by
+            picked.duplicate += len(unread)
+            if same is not None:
+                same.add_unread(len(unread))
+        elif self._characters <= _MOST_CHARACTERS:
+            some = unread[:_MOST_READ]
+            self._read_items(some)
+            for at in some:
+                self._add(picked, by_key, at, alone=False)
+
+    def _own_match(self, at: int) -> float:
+        return math.inf if self._own is None else float(self._own[at])
+
+    def _share(self, at: int, item: Item) -> float:
+        """What the score of a candidate is multiplied by: nothing if it only asks the question again or does not know its
+        answer, and less than one if it is a question about the same subject."""
+        text, own = item.message.content, self._evidence.own_coverage
+        if (own is None or own[at] >= _LEAST_REPEATED) and may_ask(text):
+            found = frozenset(terms.term_list(text))
+            if repeats(text, found, self._asked):
+                return 0.0
+            if about := asks_about(text, found, self._asked):
+                return _QUESTION_SHARE[about]
+        return 0.0 if item.message.role == "assistant" and does_not_know(text, self._asked) else 1.0
 
     def _is_known(self, item: Item) -> bool:
         known = self._question.known
@@ -272,7 +316,8 @@ class Selection:
 
 @dataclass(kw_only=True, slots=True)
 class _Picked:
-    statements: list[_Statement] = field(default_factory=list[_Statement])
+    statements: list[Statement] = field(default_factory=list[Statement])
+    asked: list[MessageId] = field(default_factory=list[MessageId])
     weak: int = 0
     duplicate: int = 0
     beyond: int = 0
@@ -293,15 +338,6 @@ class RecallTrace:
     without: frozenset[MessageId] = frozenset()
 
 
-def _order(statement: _Statement) -> tuple[float, MessageId]:
-    return -round(statement.score, _DIGITS), statement.id
-
-
-def _nearly(said: Said, match: float, statements: Sequence[_Statement]) -> _Statement | None:
-    """The statement that says nearly the same."""
-    if not said.is_long:
-        return None
-    for each in statements[-_MOST_COMPARED:]:
-        if abs(each.match - match) <= _NEAR * match and said.is_nearly(each.said):
-            return each
-    return None
+def _together(pool: Representatives, positions: Sequence[int]) -> list[int]:
+    """The positions, and those of the copies that are read with them."""
+    return [at for position in positions for at in pool.read_with(position)] if pool.members else list(positions)

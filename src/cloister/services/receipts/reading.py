@@ -1,7 +1,8 @@
 """Read a receipt: what it names is looked up now, in the pool it was recalled from, if the reader may still read that (ISO-12).
 
-What is no longer there is only counted. An item that the reader could still find by its id, in another project, is counted as
-moved; all others as forgotten, so that a reader with a narrow key cannot tell whether a foreign item exists.
+What is no longer there is only counted. An item that the reader could still find by its id, in another project or on another
+branch of its session, is counted as such; all others as forgotten, so that a reader with a narrow key cannot tell whether a
+foreign item exists.
 """
 
 from collections.abc import Mapping
@@ -25,18 +26,40 @@ from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 
 
+class ItemWords(NamedTuple):
+    """The words of an item as they are now, and of whom they are. `session` is an external id, if the item has a session; `notes`
+    are those of an entity, `status` that of a memory, `role` and `author` those of a message."""
+
+    content: str
+    created_at: int
+    session: str | None = None
+    user: str | None = None
+    role: str | None = None
+    author: str | None = None
+    status: str | None = None
+    notes: str | None = None
+
+
 class ShownItem(NamedTuple):
-    """An item that is still in its pool, with its words and the external id of its session, if it has one."""
+    """An item that is still in its pool, with its words."""
 
     item: ReceiptItem
-    content: str
-    session: str | None
+    words: ItemWords
+
+    @property
+    def content(self) -> str:
+        return self.words.content
+
+    @property
+    def session(self) -> str | None:
+        return self.words.session
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShownReceipt:
     """A receipt as one reader may see it. `hidden` counts the items that are not shown: `another_project` for those of a pool that
-    the session has left, and those that moved to another pool; `forgotten` for the others. `version` is that of the pool now; None
+    the session has left, and those that moved to another pool; `other_branch` for messages that are not on the current branch of
+    their session; `forgotten` for the others. `version` is that of the pool now; None
     if the reader may not read it. `conversation` are those of the session's messages that still exist. The question is that of a
     context or a search; that of a reply is a message."""
 
@@ -53,7 +76,11 @@ class ShownReceipt:
     @property
     def summary(self) -> tuple[str, ...]:
         """What is hidden, in words."""
-        phrases = {"another_project": "from another project", "forgotten": "forgotten"}
+        phrases = {
+            "another_project": "from another project",
+            "other_branch": "on another branch",
+            "forgotten": "forgotten",
+        }
         return tuple(
             f"{count:,} item{'' if count == 1 else 's'} {phrases[reason]}"
             for reason, count in self.hidden.items()
@@ -81,21 +108,22 @@ class Receipts:
         pool = None if scope is None else pools.find(scope.pool)
         conversation = self._conversation(transaction, stored)
         if scope is None or pool is None or pool != receipt.terms.pool or pool == NO_POOL:
-            hidden = {"another_project": len(receipt.items), "forgotten": 0}
+            hidden = {"another_project": len(receipt.items), "other_branch": 0, "forgotten": 0}
             return ShownReceipt(stored=stored, items=(), hidden=hidden, conversation=conversation, version=None)
         rows = pools.rows(scope)
         assert rows is not None
         texts = _Texts(transaction, self._generation, scope, pool, self._clock()).of(receipt)
         shown = tuple(
-            ShownItem(item, *texts[item.kind, item.id]) for item in receipt.items if (item.kind, item.id) in texts
+            ShownItem(item, texts[item.kind, item.id]) for item in receipt.items if (item.kind, item.id) in texts
         )
         gone = [item for item in receipt.items if (item.kind, item.id) not in texts]
         reached = ReceiptStore(transaction).messages_in_reach([item.id for item in gone if item.kind == "message"])
-        moved = sum(item.kind == "message" and item.id in reached for item in gone)
+        aside = sum(item.kind == "message" and reached.get(item.id) is False for item in gone)
+        moved = sum(item.kind == "message" and reached.get(item.id) is True for item in gone)
         return ShownReceipt(
             stored=stored,
             items=shown,
-            hidden={"another_project": moved, "forgotten": len(gone) - moved},
+            hidden={"another_project": moved, "other_branch": aside, "forgotten": len(gone) - moved - aside},
             conversation=conversation,
             version=rows.state()[0],
         )
@@ -104,7 +132,7 @@ class Receipts:
         sent = stored.receipt.sent
         if sent is None or stored.session is None:
             return ()
-        present = ExtractionStore(transaction).present(stored.session, sent.conversation)
+        present = ExtractionStore(transaction).present(stored.session, sent.conversation, all_branches=True)
         return tuple(message for message in sent.conversation if message in present)
 
 
@@ -146,16 +174,18 @@ class _Texts:
         self._pool = pool
         self._now = now
 
-    def of(self, receipt: Receipt) -> dict[tuple[ItemKind, int], tuple[str, str | None]]:
+    def of(self, receipt: Receipt) -> dict[tuple[ItemKind, int], ItemWords]:
         ids: dict[ItemKind, list[int]] = {"message": [], "memory": [], "entity": [], "observation": []}
         for item in receipt.items:
             ids[item.kind].append(item.id)
-        found: dict[tuple[ItemKind, int], tuple[str, str | None]] = {}
+        found: dict[tuple[ItemKind, int], ItemWords] = {}
         found.update(self._messages(ids["message"]))
         if ids["memory"]:
             memories = StoredMemories(self._transaction, self._pool, self._generation).found(ids["memory"], self._now)
             found |= {
-                ("memory", number): (stored.memory.content, stored.session)
+                ("memory", number): ItemWords(
+                    stored.memory.content, stored.memory.created_at, stored.session, stored.user, status=stored.status
+                )
                 for number, stored in memories.items()
                 if stored.memory.retracted_at is None
             }
@@ -163,18 +193,26 @@ class _Texts:
         if ids["entity"] and project is not None:
             rows = StoredEntities(self._transaction, project, self._scope.pool.user, self._generation)
             entities = rows.found(ids["entity"], self._now)
-            found |= {("entity", number): (entity.name, None) for number, entity in entities.items()}
+            found |= {
+                ("entity", number): ItemWords(entity.name, entity.created_at, user=entity.user, notes=entity.notes)
+                for number, entity in entities.items()
+            }
         notes = ReceiptStore(self._transaction).observations(self._pool, ids["observation"])
         found |= {
-            ("observation", number): (stored.observation.content, stored.session) for number, stored in notes.items()
+            ("observation", number): ItemWords(
+                stored.observation.content, stored.observation.said_at, stored.session, stored.user
+            )
+            for number, stored in notes.items()
         }
         return found
 
-    def _messages(self, ids: list[int]) -> dict[tuple[ItemKind, int], tuple[str, str | None]]:
+    def _messages(self, ids: list[int]) -> dict[tuple[ItemKind, int], ItemWords]:
         rows = PoolStore(self._transaction, self._generation).rows(self._scope)
         there = {} if rows is None or not ids else rows.messages([MessageId(number) for number in ids])
         return {
-            ("message", number): (message.content, found.session)
+            ("message", number): ItemWords(
+                message.content, message.created_at, found.session, found.user, message.role, message.author
+            )
             for number, found in there.items()
             if (message := shown_outside_session(found.message)) is not None
         }

@@ -25,6 +25,7 @@ class ReplyReceipt:
 
     question: MessageId
     template: str | None
+    is_of_session: bool = False
     key: KeyId | None
     known: frozenset[str]
     default_model: str
@@ -92,7 +93,7 @@ class ReplyReceipt:
         listed = messages if len(messages) <= MOST_PARTS else [messages[0], *messages[1 - MOST_PARTS :]]
         tools = request.options.get("tools")
         return Sent(
-            prompt="default" if self.template is None else "project",
+            prompt="default" if self.template is None else "session" if self.is_of_session else "project",
             template=None if self.template is None else hashlib.sha256(self.template.encode()).hexdigest(),
             placeholders=placeholders(self.template),
             parts=(*head, *(_part(message, message is messages[-1]) for message in listed)),

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from cloister.domain.access import ApiKey
 from cloister.domain.conversation import Project, Session
-from cloister.domain.erasure import Removal
+from cloister.domain.erasure import Readers, Removal
 from cloister.domain.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from cloister.domain.identifiers import (
     ProjectId,
@@ -22,12 +22,14 @@ from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility, Reach, S
 from cloister.domain.text import checked_name, checked_project_name, folded_name
 from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits, Usage, refuse_over
-from cloister.services.conversations.move import SessionMove
+from cloister.services.certificates.rehearsal import run
+from cloister.services.conversations.move import MoveCounts, SessionMove
 from cloister.services.events.bus import EventBus
 from cloister.services.receipts.storing import ages_of
 from cloister.services.tenancy.idempotency import done_once, request, write_once
-from cloister.services.tenancy.visibility import VisibilityChange, VisibilityPreview, checked_visibility
+from cloister.services.tenancy.visibility import VisibilityChange, checked_visibility
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.certificates.readers import ReaderStore
 from cloister.storage.stores.entries.entries import TenantEntryStore, count_entries
 from cloister.storage.stores.files.trees import count_files
 from cloister.storage.stores.idempotency import FirstAnswer
@@ -46,17 +48,6 @@ class NewKey:
 
     key: ApiKey
     secret_hash: bytes
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MoveCounts:
-    """How many sessions, memories, files and entries of a deleted project moved to the shared pool."""
-
-    sessions: int
-    memories: int
-    files: int
-    entries: int
-    removal: Removal = field(default_factory=Removal, compare=False, repr=False)
 
 
 class Projects:
@@ -287,17 +278,20 @@ class Projects:
             _refuse_taken_name(projects, name, allowed=allow_duplicate, by=project)
 
     def preview_visibility(
-        self, reach: Reach, project: ProjectId, member_visibility: MemberVisibility
-    ) -> VisibilityPreview:
-        """What a change of the visibility would do. Nothing is changed."""
+        self, reach: Reach, project: ProjectId, member_visibility: MemberVisibility, *, names_users: bool = False
+    ) -> Readers:
+        """Who would recall each other after a change of the visibility, and do not now. Nothing is changed. `names_users` is for
+        admins."""
         _refuse_bound(reach)
         checked_visibility(member_visibility)
         with self._database.read(reach) as transaction:
-            return self._visibility.preview(transaction, ProjectStore(transaction).get(project), member_visibility)
+            stored = ProjectStore(transaction).get(project)
+            return self._visibility.preview(transaction, stored, member_visibility, names_users=names_users)
 
-    def delete_project(self, reach: Reach, project: ProjectId) -> MoveCounts:
+    def delete_project(self, reach: Reach, project: ProjectId, *, dry_run: bool = False) -> MoveCounts:
         """Soft-delete a project: its sessions with their memories and files, and the entries of its users, move to the shared pool,
-        and nothing is lost (ORG-5)."""
+        and nothing is lost (ORG-5). With `dry_run` the transaction is rolled back, and `readers` are those who would recall them
+        there."""
         _refuse_narrow(reach)
 
         def work(transaction: Transaction) -> tuple[list[Session], MoveCounts]:
@@ -305,6 +299,7 @@ class Projects:
             projects.lock_all()
             if projects.get(project).is_default:
                 raise Conflict("The default project cannot be deleted: make another project the default first.")
+            readers = ReaderStore(transaction, names_users=True).outside_projects(project) if dry_run else None
             moved = SessionStore(transaction).lock_of_project(project)
             mover = SessionMove(transaction, self._generation, now)
             for locked in moved:
@@ -318,11 +313,13 @@ class Projects:
                 files=self._visibility.take_files_out(transaction, project),
                 entries=_take_entries_out(transaction, project, now),
                 removal=removal,
+                readers=readers,
             )
             return [locked.session for locked in moved], counts
 
-        moved, counts = self._database.write(reach, work)
-        self._events.moved(moved, None)
+        moved, counts = run(self._database, reach, work, dry_run=dry_run)
+        if not dry_run:
+            self._events.moved(moved, None)
         return counts
 
 

@@ -15,6 +15,7 @@ from cloister.domain.identifiers import (
     format_memory_id,
     format_observation_id,
     format_project_id,
+    format_receipt_id,
     format_tenant_id,
     is_tenant_id,
     parse_tenant_id,
@@ -168,6 +169,8 @@ def _note_rows(transaction: Transaction, sessions: Sequence[SessionId], counts: 
     removal.name("api_keys", list(map(format_key_id, rows.keys())), counts.api_keys)
     removal.name("memories", list(map(format_memory_id, rows.memories())), counts.memories)
     removal.name("observations", list(map(format_observation_id, rows.observations())), counts.observations)
+    receipts, count = rows.all_receipts()
+    removal.name("receipts", list(map(format_receipt_id, receipts)), count)
     for kind in ("sessions", "messages", "episodes", "entities", "entries"):
         removal.name(kind, [], getattr(counts, kind))
     for session in sessions:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from cloister.domain.conversation import Project
 from cloister.domain.entity import EntityName, same_name
+from cloister.domain.erasure import NO_READERS, Readers
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import EntityId, ProjectId, new_entity_id
 from cloister.domain.scope import MemberVisibility, PoolKey, Scope
@@ -13,6 +14,7 @@ from cloister.domain.timestamps import Clock
 from cloister.services.conversations.move import SessionMove
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.storage.interface import Transaction
+from cloister.storage.stores.certificates.readers import ReaderStore
 from cloister.storage.stores.entities import EntityStore
 from cloister.storage.stores.entity_groups import EntityGroupStore
 from cloister.storage.stores.files.project_trees import ProjectTrees
@@ -24,14 +26,6 @@ from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class VisibilityPreview:
-    """How many sessions, of how many users, would recall each other that do not now."""
-
-    sessions: int
-    users: int
-
-
 class VisibilityChange:
     """Works in a transaction that has locked the project."""
 
@@ -40,12 +34,14 @@ class VisibilityChange:
         self._generation = generation
         self._clock = clock
 
-    def preview(self, transaction: Transaction, project: Project, visibility: MemberVisibility) -> VisibilityPreview:
-        """What a change would do; nothing is changed. Zero, unless a private project becomes shared."""
+    def preview(
+        self, transaction: Transaction, project: Project, visibility: MemberVisibility, *, names_users: bool
+    ) -> Readers:
+        """Who would recall each other after a change, and do not now; nothing is changed. Nobody, unless a private project becomes
+        shared."""
         if visibility == project.member_visibility or visibility == "private":
-            return VisibilityPreview(sessions=0, users=0)
-        sessions, users = SessionStore(transaction).count_of_project(project.id)
-        return VisibilityPreview(sessions=sessions, users=users)
+            return replace(NO_READERS, user_ids=() if names_users else None)
+        return ReaderStore(transaction, names_users=names_users).of_project(project.id)
 
     def apply(self, transaction: Transaction, project: Project, visibility: MemberVisibility) -> bool:
         """Change the visibility; False if the project has it already."""

@@ -17,7 +17,7 @@ from cloister.domain.maintenance.backup import BackupReport, StepProgress, no_pr
 from cloister.storage import migrate
 from cloister.storage.backup_file import disk_full, whole_file
 from cloister.storage.postgres import row_security
-from cloister.storage.postgres.connections import Connection, errors, parsed, psycopg, sql, translated
+from cloister.storage.postgres.driver import Connection, errors, parsed, psycopg, sql, translated
 from cloister.storage.sqlite.backup import PROCESSES, checked, opened_backup, row_counts, tables
 from cloister.storage.sqlite.connections import migrate_to_latest
 from cloister.storage.sqlite.restore import copy_migrated

@@ -17,10 +17,11 @@ from cloister.domain.scope import Reach
 from cloister.storage import migrate
 from cloister.storage.interface import Row, Transaction, Value, bound_parameters
 from cloister.storage.postgres import row_security
+from cloister.storage.postgres.availability import Availability
 from cloister.storage.postgres.backup import write_backup
-from cloister.storage.postgres.connections import (
+from cloister.storage.postgres.connections import Connections
+from cloister.storage.postgres.driver import (
     Connection,
-    Connections,
     TupleRow,
     errors,
     parsed,
@@ -37,7 +38,10 @@ A = TypeVar("A")
 B = TypeVar("B")
 T = TypeVar("T")
 
+CONNECTIONS = 16
+SECONDS = 2.0
 ROWS_PER_FETCH = 2_000
+_MAINTENANCE_CONNECTIONS = 2
 _MIGRATION_LOCK = 0x636C6F6973746572
 
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -45,20 +49,27 @@ _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _CHECK_WRITES = b"SELECT tenant_id FROM tenant ORDER BY tenant_id LIMIT 1 FOR UPDATE SKIP LOCKED"
 
 
-def open_postgres(url: str, *, connections: int = 16) -> "PostgresDatabase":
-    """Connect, migrate the schema, and open a database with at most this many connections for tenants."""
+def open_postgres(url: str, *, connections: int = CONNECTIONS, seconds: float = SECONDS) -> "PostgresDatabase":
+    """Connect, migrate the schema, and open a database with at most this many connections for reads of tenants, and as many for
+    their writes. A server that does not answer for these `seconds` is away."""
     conninfo, server = parsed(url)
     try:
         with psycopg.connect(conninfo, autocommit=True) as connection:
             _migrate(connection)
     except psycopg.Error as error:
         raise translated(error, server) from error
-    status = WriteStatus()
-    tenants = Connections(conninfo, server, status, role=row_security.TENANT_ROLE, fewest=1, most=connections)
+    status, availability = WriteStatus(), Availability(conninfo, server, seconds)
+
+    def pool(role: str, fewest: int, most: int) -> Connections:
+        return Connections(conninfo, server, availability, status, role=role, fewest=fewest, most=most)
+
+    reads = pool(row_security.TENANT_ROLE, 1, connections)
     return PostgresDatabase(
-        notifier=PostgresNotifier(conninfo, tenants),
-        tenants=tenants,
-        maintenance=Connections(conninfo, server, status, role=row_security.MAINTENANCE_ROLE, fewest=0, most=2),
+        notifier=PostgresNotifier(conninfo, reads),
+        reads=reads,
+        writes=pool(row_security.TENANT_ROLE, 1, connections),
+        maintenance=pool(row_security.MAINTENANCE_ROLE, 0, _MAINTENANCE_CONNECTIONS),
+        availability=availability,
         write_status=status,
     )
 
@@ -72,8 +83,10 @@ class PostgresDatabase:
         self,
         *,
         notifier: PostgresNotifier,
-        tenants: "Connections",
+        reads: "Connections",
+        writes: "Connections",
         maintenance: "Connections",
+        availability: Availability,
         write_status: WriteStatus,
     ) -> None:
         self.notifier = notifier
@@ -81,12 +94,14 @@ class PostgresDatabase:
         scoped, unscoped = split_queries(load_queries(postgres=True))
         self._queries = {name: text.encode() for name, text in scoped.items()}
         self._unscoped_queries = {name: text.encode() for name, text in unscoped.items()}
-        self._tenants = tenants
+        self._reads = reads
+        self._writes = writes
         self._maintenance = maintenance
+        self._availability = availability
 
     @contextmanager
     def read(self, reach: Reach) -> Generator[Transaction]:
-        with self._tenants.transaction(_within(_READ, reach)) as connection:
+        with self._reads.transaction(_within(_READ, reach), tenant=reach.tenant) as connection:
             transaction = _PostgresTransaction(connection, self._queries, reach)
             try:
                 yield transaction
@@ -104,7 +119,7 @@ class PostgresDatabase:
             finally:
                 transaction.end()
 
-        return self._tenants.write(opening, attempt)
+        return self._writes.write(opening, attempt, tenant=reach.tenant)
 
     def write_batch(
         self,
@@ -135,15 +150,16 @@ class PostgresDatabase:
 
     @property
     def maintenance(self) -> "PostgresMaintenance":
-        return PostgresMaintenance(self._tenants, self._maintenance, self._unscoped_queries)
+        return PostgresMaintenance(self._reads, self._maintenance, self._unscoped_queries)
 
     def write_problem(self) -> StorageError | None:
         return self.write_status.problem
 
     def close(self) -> None:
+        self._availability.close()
         self.notifier.close()
-        self._tenants.close()
-        self._maintenance.close()
+        for pool in (self._reads, self._writes, self._maintenance):
+            pool.close()
 
 
 class _PostgresTransaction:
@@ -197,8 +213,8 @@ class _PostgresTransaction:
 class PostgresMaintenance:
     """Cross-tenant work, under the maintenance role."""
 
-    def __init__(self, tenants: "Connections", maintenance: "Connections", queries: Mapping[str, bytes]) -> None:
-        self._tenants = tenants
+    def __init__(self, reads: "Connections", maintenance: "Connections", queries: Mapping[str, bytes]) -> None:
+        self._reads = reads
         self._connections = maintenance
         self._queries = queries
 
@@ -226,7 +242,7 @@ class PostgresMaintenance:
         newest = migrate.migrations(postgres=True)[-1].version
         if (version := self.schema_version()) != newest:
             found.append(f"The schema is at version {version}, and this Cloister expects {newest}.")
-        with self._tenants.transaction(_READ) as connection:
+        with self._reads.transaction(_READ) as connection:
             if (encoding := connection.info.parameter_status("server_encoding")) != "UTF8":
                 found.append(f"The database is encoded in {encoding}, not UTF8.")
             is_unbound = bool(_first(connection, row_security.ROLE_IS_UNBOUND))
@@ -244,7 +260,7 @@ class PostgresMaintenance:
         return "PostgreSQL's files belong to its server, which removes deleted rows from them in its own time."
 
     def excess_rights(self) -> str | None:
-        with self._tenants.transaction(_READ) as connection:
+        with self._reads.transaction(_READ) as connection:
             row = connection.execute(row_security.INHERITS).fetchone()
             assert row is not None
             login, inherits = row
@@ -282,7 +298,7 @@ def _migrate(connection: Connection) -> None:
         ) from error
 
 
-def _apply(connection: Connection, known: list[migrate.Migration]) -> None:
+def _apply(connection: Connection, known: Sequence[migrate.Migration]) -> None:
     # An advisory lock: one process migrates at a time.
     connection.execute("SELECT pg_advisory_xact_lock(%s)", [_MIGRATION_LOCK])
     connection.execute(migrate.RECORD_TABLE.encode())

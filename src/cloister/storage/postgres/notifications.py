@@ -20,8 +20,9 @@ from cloister.domain.errors import CloisterError, StorageError
 from cloister.domain.events import Event, reset
 from cloister.domain.identifiers import TenantId
 from cloister.domain.timestamps import now
-from cloister.storage.notifications import OnEvents
-from cloister.storage.postgres.connections import Connection, Connections, conninfo_to_dict, make_conninfo, psycopg
+from cloister.storage.notifications import OnEvents, Publisher
+from cloister.storage.postgres.connections import Connections
+from cloister.storage.postgres.driver import Connection, conninfo_to_dict, make_conninfo, psycopg
 from cloister.storage.postgres.notification_envelopes import LARGEST_TEXT, Envelopes
 from cloister.storage.postgres.row_security import TENANT_ROLE
 
@@ -46,8 +47,6 @@ _TenantEvents = tuple[TenantId, Sequence[Event]]
 class PostgresNotifier:
     """Publishes and receives events over NOTIFY and LISTEN. Starts no thread and no connection before it is used."""
 
-    publishes = True
-
     def __init__(self, conninfo: str, connections: Connections) -> None:
         self._conninfo = make_conninfo("", **{**_KEEPALIVE, **conninfo_to_dict(conninfo)})
         self._connections = connections
@@ -60,6 +59,10 @@ class PostgresNotifier:
         self._unsent: set[TenantId] = set()
         self._outgoing: Envelopes | None = None
         self._next_forged = 0.0
+
+    @property
+    def publisher(self) -> Publisher:
+        return self
 
     def publish(self, tenant: TenantId, events: Sequence[Event]) -> None:
         self._queue.put((tenant, events))

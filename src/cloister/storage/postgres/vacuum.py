@@ -3,7 +3,7 @@
 from cloister.domain.errors import StorageError
 from cloister.domain.maintenance.backup import StepProgress, no_progress
 from cloister.domain.maintenance.vacuum import VacuumReport
-from cloister.storage.postgres.connections import Connection, psycopg, sql, translated
+from cloister.storage.postgres.driver import Connection, psycopg, sql, translated
 
 _TABLES = """
 SELECT relname, pg_has_role(relowner, 'USAGE') FROM pg_class

@@ -123,7 +123,7 @@ def migrate_to_latest(connection: apsw.Connection) -> None:
                 (step.version, step.name, step.checksum),
             )
         connection.execute("COMMIT")
-    except BaseException:
+    except BaseException:  # raised again: a migration is applied as a whole or not at all
         connection.execute("ROLLBACK")
         raise
 

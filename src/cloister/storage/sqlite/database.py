@@ -264,7 +264,7 @@ class _WriteConnection:
         self._execute("SAVEPOINT job")
         try:
             result = work(item)
-        except BaseException as error:
+        except BaseException as error:  # raised again: what the job wrote is undone, and the other jobs stay
             if self._connection.in_transaction:
                 self._execute("ROLLBACK TO job")
                 self._execute("RELEASE job")

@@ -231,7 +231,7 @@ class GroupCommit:
         for job in chain.from_iterable(batches):
             try:
                 self._connection.attempt(_work, [job])
-            except BaseException as error:
+            except BaseException as error:  # raised in the caller of this job; the others go on
                 if not self._connection.in_transaction:
                     raise
                 job.error = error

@@ -35,6 +35,7 @@ from cloister.domain.identifiers import (
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_in
 from cloister.domain.truth.revision import state_from_json
 from cloister.storage.interface import FIRST_PAGE, Transaction
+from cloister.storage.stores.branches.branches import BranchStore
 from cloister.storage.stores.entity_groups import name_of_row
 from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import MessageStore, span
@@ -89,6 +90,11 @@ class ArchivedRows:
                 observed,
                 created_at,
                 updated_at,
+                pinned,
+                archived,
+                system_prompt,
+                model,
+                settled,
                 pool,
                 pool_user,
             ) = cast(tuple[Any, ...], row)
@@ -106,6 +112,11 @@ class ArchivedRows:
                 observed_message_id=observed if observed & MAX_SEQUENCE else None,
                 created_at=created_at,
                 updated_at=updated_at,
+                pinned=bool(pinned),
+                archived=bool(archived),
+                system_prompt=system_prompt,
+                model=model,
+                settled_message_id=settled if settled & MAX_SEQUENCE else None,
             )
             yield ArchivedSession(record=record, pool=PoolId(pool), is_shared=user is not None and pool_user != user)
 
@@ -166,7 +177,8 @@ class ArchivedRows:
         left out. In the archive of a user, quotations of a pool with several users are left out too: they may be others' words."""
         without_quotations = self._target.user is not None and session.is_shared
         store, after = MessageStore(self._transaction), None
-        while page := store.page(session.record.id, session.pool, limit=_PAGE, after=after):
+        while page := store.page(session.record.id, session.pool, limit=_PAGE, after=after, all_branches=True):
+            parents = BranchStore(self._transaction).parents(session.record.id, [message.id for message in page])
             for message in page:
                 shown = shown_in(message, NO_POOL) if without_quotations else message
                 yield MessageRecord(
@@ -181,6 +193,8 @@ class ArchivedRows:
                     categories=shown.categories,
                     metadata=shown.metadata,
                     created_at=shown.created_at,
+                    parent_id=parents.get(shown.id) or None,
+                    is_current=shown.is_current,
                 )
             after = page[-1].id
 

@@ -8,7 +8,7 @@ from cloister.domain.entity import MAX_NOTES, Entity, EntityName, first_name, me
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, format_entity_id
 from cloister.domain.prompts.speaker import attributed
-from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction, integers
+from cloister.storage.interface import FIRST_PAGE, CursorKey, Row, Transaction, Value, integers
 from cloister.storage.stores.entity_groups import EntityGroupStore, TouchedEntities, name_of_row
 from cloister.storage.stores.entity_relations import RelationStore
 from cloister.storage.stores.messages import Indexed
@@ -93,19 +93,18 @@ class EntityStore:
     def mention(
         self, entity: EntityId, session: SessionId, messages: Sequence[MessageId], notes: str, created_at: int
     ) -> None:
-        self._transaction.execute_each(
-            "insert_mention",
-            [
-                {
-                    "message_id": message,
-                    "entity_id": entity,
-                    "session_id": session,
-                    "created_at": created_at,
-                    "notes": notes,
-                }
-                for message in messages
-            ],
-        )
+        mentions: list[dict[str, Value]] = [
+            {
+                "message_id": message,
+                "entity_id": entity,
+                "session_id": session,
+                "created_at": created_at,
+                "notes": notes,
+            }
+            for message in messages
+        ]
+        self._transaction.execute_each("fill_mention", mentions)
+        self._transaction.execute_each("insert_mention", mentions)
 
     def set_index(self, entity: EntityId, indexed: Indexed) -> None:
         """Write the index columns of an entity that is locked."""
@@ -349,14 +348,21 @@ def _entity(head: EntityName, mentions: Sequence[_Mention]) -> Entity:
     names = dict.fromkeys([head.name, *(other.name for other in others.values())])
     types = [head.type, *(other.type for other in others.values())]
     corrected = " ".join(filter(None, [head.corrected_notes, *(other.corrected_notes for other in others.values())]))
-    extracted = merged_notes(_extracted_notes(head, mentions), MAX_NOTES - len(corrected))
+    is_shared = any(said.visibility == "shared" for said in mentions)
+    is_named = is_shared and any(said.user is not None for said in mentions)
+
+    def notes(*, named: bool) -> str:
+        extracted = merged_notes(_extracted_notes(head, mentions, named=named), MAX_NOTES - len(corrected))
+        return " ".join(filter(None, (corrected, extracted)))
+
     return Entity(
         id=head.id,
         project=head.project,
         user=head.user,
         name=shown,
         type=head.corrected_type or next((kind for kind in types if kind != "other"), "other"),
-        notes=" ".join(filter(None, (corrected, extracted))),
+        notes=notes(named=is_named),
+        attributed_notes=notes(named=True) if is_shared and not is_named else None,
         sources=tuple(dict.fromkeys(MessageId(said.message) for said in mentions if said.message is not None)),
         created_at=head.created_at,
         aliases=tuple(name for name in names if name != shown),
@@ -370,9 +376,8 @@ def _fullest(head: EntityName, others: Iterable[_Mention]) -> str:
     return next((other.name for other in others if not other.grouped_by_hand and " " in other.name), head.name)
 
 
-def _extracted_notes(head: EntityName, mentions: Sequence[_Mention]) -> Iterator[str]:
+def _extracted_notes(head: EntityName, mentions: Sequence[_Mention], *, named: bool) -> Iterator[str]:
     """The notes of mentions, without those that were extracted before a person corrected the notes."""
-    named = any(said.visibility == "shared" and said.user is not None for said in mentions)
     since = 0 if head.corrected_notes is None else head.corrected_at or 0
     for said in mentions:
         of_name = 0 if said.corrected_notes is None else said.corrected_at or 0

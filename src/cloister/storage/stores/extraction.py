@@ -58,9 +58,16 @@ class ExtractionStore:
         """Mark messages as checked; returns how many of them still existed and were unchecked."""
         return self._transaction.execute("mark_checked", session_id=session, message_ids=integers(messages))
 
-    def present(self, session: SessionId, messages: Sequence[MessageId]) -> set[MessageId]:
-        """The ids of these messages that still exist."""
-        rows = self._transaction.rows("present_messages", session_id=session, message_ids=integers(messages))
+    def present(
+        self, session: SessionId, messages: Sequence[MessageId], *, all_branches: bool = False
+    ) -> set[MessageId]:
+        """The ids of these messages that still exist on the current branch, or on any."""
+        rows = self._transaction.rows(
+            "present_messages",
+            session_id=session,
+            message_ids=integers(messages),
+            all_branches=int(all_branches),
+        )
         return {MessageId(cast(int, row[0])) for row in rows}
 
     def lock(self, session: SessionId, claim: int) -> MessageId | None:
@@ -80,7 +87,6 @@ class ExtractionStore:
             threshold=threshold,
             now=now,
         )
-        self._forget_settled_past(session)
 
     def failures(self, session: SessionId) -> int:
         row = self._transaction.row("extraction_failures", session_id=session)
@@ -90,7 +96,8 @@ class ExtractionStore:
         self._transaction.execute("fail_extraction", session_id=session, claim=claim, error=error, retry_at=retry_at)
 
     def note_past(self, session: SessionId, last: MessageId, project: ProjectId | None) -> None:
-        """Record, before a session moves, that its messages up to `last` were sent in this project."""
+        """Record, before a session moves, that its messages up to `last` were sent in this project: their entities go there, also
+        if they are read again later."""
         self._transaction.execute("note_past", session_id=session, last_message_id=last, project_id=project)
 
     def past(self, session: SessionId) -> list[tuple[MessageId, ProjectId | None]]:
@@ -112,15 +119,7 @@ class ExtractionStore:
         self._transaction.execute("recount_unchecked", session_id=session, first=first, last=last)
 
     def forget_past(self, session: SessionId) -> None:
-        _, last = span(session)
-        self._transaction.execute("forget_past", session_id=session, last_message_id=last)
-
-    def _forget_settled_past(self, session: SessionId) -> None:
-        first, last = span(session)
-        row = self._transaction.row("oldest_unchecked", first=first, last=last)
-        oldest = cast(int | None, None if row is None else row[0])
-        until = last if oldest is None else oldest - 1
-        self._transaction.execute("forget_past", session_id=session, last_message_id=until)
+        self._transaction.execute("forget_past", session_id=session)
 
 
 def _statements(rows: Sequence[Row]) -> list[Statement]:

@@ -90,14 +90,19 @@ class FilterStore:
         return _passing(found, sessions, wanted)
 
     def session_messages(
-        self, session: SessionId, names: SessionNames, wanted: Filter, *, after: int
+        self, session: SessionId, names: SessionNames, wanted: Filter, *, after: int, all_branches: bool = False
     ) -> list[MessageId]:
-        """The ids of the messages of a session after an id that the filter lets pass, in order."""
+        """The ids of the messages of a session after an id that the filter lets pass, in order: of its current branch, or of
+        all."""
         first, last = span(session)
         if possible(wanted, names.fulfils) is False:
             return []
         rows = self._transaction.stream(
-            "filter_session_messages", after=max(first, after), last=last, **_bounds(wanted)
+            "filter_session_messages",
+            after=max(first, after),
+            last=last,
+            all_branches=int(all_branches),
+            **_bounds(wanted),
         )
         return [MessageId(id) for id in _passing(rows, {session: names}, wanted).ids.tolist()]
 

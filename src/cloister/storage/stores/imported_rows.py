@@ -46,7 +46,7 @@ class ImportedRows:
     def add_session(self, record: SessionRecord, number: SessionId, pool: PoolId, version: int) -> bool:
         """Add a session under this number; false if the number or its external id is taken."""
         first, last = span(number)
-        observed = record.observed_message_id
+        observed, settled = record.observed_message_id, record.settled_message_id
         values: dict[str, Any] = {
             "session_id": number,
             "external_id": record.external_id,
@@ -59,9 +59,14 @@ class ImportedRows:
             "next_sequence": record.next_sequence,
             "episode_id": None if record.episode_id is None else first + (record.episode_id & (last - first)),
             "observed_message_id": 0 if observed is None else first + (observed & (last - first)),
+            "settled_message_id": 0 if settled is None else first + (settled & (last - first)),
             "version": version,
             "created_at": record.created_at,
             "updated_at": record.updated_at,
+            "pinned": int(record.pinned),
+            "archived": int(record.archived),
+            "system_prompt": record.system_prompt,
+            "model": record.model,
         }
         if (
             self._transaction.row("restore_session", **values) is None
@@ -105,6 +110,8 @@ class ImportedRows:
         row = self._transaction.row(
             "note_import",
             session_id=session,
+            first=first,
+            last=last,
             added=added,
             unchecked=unchecked,
             version=version,

@@ -64,9 +64,10 @@ class ItemStore:
         )
 
     def end(self, before: MessageId | None = None) -> Position:
-        """The position of the last item, of all or of those before a message: of a message, or of an item that follows it."""
+        """The position of the last item of the current branch, of all or of those before a message: of a message, or of an item
+        that follows it."""
         last = self._last if before is None else before - 1
-        row = self._transaction.row("last_message", first=self._first, last=last)
+        row = self._transaction.row("last_current_message", first=self._first, last=last)
         message = MessageId(self._first if row is None or row[0] is None else cast(int, row[0]))
         found = self._transaction.row("last_position", message_id=message)
         return message, 0 if found is None or found[0] is None else cast(int, found[0])
@@ -101,13 +102,13 @@ class ItemStore:
         return {row.message: row for row in map(_item, rows)}
 
     def find(self, item: int) -> ItemRow | None:
-        """The item with this id; None if it is of another session, or was made in another pool."""
-        row = self._transaction.row("item_by_id", session_id=self._session, item_id=item)
+        """The item with this id; None if it is of another session or branch, or was made in another pool."""
+        row = self._transaction.row("item_by_id", session_id=self._session, item_id=item, all_branches=0)
         found = None if row is None else _item(row)
         return found if found is None or found.position == 0 or found.pool == self._pool else None
 
     def messages_after(self, after: MessageId, limit: int) -> list[Message]:
-        """A page of messages, in order. Replies that failed are left out: their words are not the model's."""
+        """A page of messages of the current branch, in order. Replies that failed are left out: their words are not the model's."""
         rows = self._transaction.rows("messages_after", after=max(after, self._first), last=self._last, limit=limit)
         return [shown_message(row, self._pool) for row in rows]
 
@@ -124,7 +125,7 @@ class ItemStore:
 
     def remove_by_id(self, item: int) -> None:
         """Remove the item with this id, in whichever pool it was made, unless it is a message or of another session."""
-        row = self._transaction.row("item_by_id", session_id=self._session, item_id=item)
+        row = self._transaction.row("item_by_id", session_id=self._session, item_id=item, all_branches=1)
         found = None if row is None else _item(row)
         if found is not None and found.position:
             self.remove((found.message, found.position))

@@ -192,6 +192,10 @@ class MemoryStore:
         sources = self._sources([cast(int, row[0]) for row in found])
         return [_stored(row, sources.get(cast(int, row[0]), ()), now) for row in found]
 
+    def sources(self, memory: MemoryId) -> set[MessageId]:
+        """The messages that a memory came from."""
+        return set(self._sources([memory]).get(memory, ()))
+
     def _sources(self, memories: Sequence[int]) -> dict[int, tuple[MessageId, ...]]:
         if not memories:
             return {}

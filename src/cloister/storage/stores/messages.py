@@ -4,15 +4,22 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
-from cloister.domain.conversation import Message, Role
+from cloister.domain.conversation import STATUSES, Message, Role, Status
 from cloister.domain.errors import DamagedRow, NotFound
 from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, PoolId, SessionId, format_message_id
 from cloister.domain.maintenance.checksum import text_checksum
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_in
 from cloister.storage.interface import Row, Transaction, Value, integers
 
+# How a message is stored that is not on the current branch of its session: `off_completed` and so on.
+_OFF_BRANCH = "off_"
+_STORED_STATUS: dict[str, tuple[Status, bool]] = {
+    **{status: (status, True) for status in STATUSES},
+    **{_OFF_BRANCH + status: (status, False) for status in STATUSES},
+}
 # Recent messages of a role are searched among this many at the end of a session.
 _RECENT_SEARCH = 2_000
+_MOST_AUTHORS = 16
 
 
 class Indexed(NamedTuple):
@@ -47,25 +54,82 @@ class MessageStore:
     def append(self, messages: Sequence[tuple[Message, Indexed]]) -> None:
         self._transaction.execute_each("insert_message", [columns_of(*entry) for entry in messages])
 
-    def page(self, session: SessionId, pool: PoolId, *, limit: int, after: MessageId | None = None) -> list[Message]:
-        """A page of messages, in order; `after` is the last one of the page before."""
+    def page(
+        self,
+        session: SessionId,
+        pool: PoolId,
+        *,
+        limit: int,
+        after: MessageId | None = None,
+        all_branches: bool = False,
+    ) -> list[Message]:
+        """A page of messages of the current branch, or of all branches, in order; `after` is the last one of the page before."""
         first, last = span(session)
-        rows = self._transaction.rows("messages", after=max(first, after or 0), last=last, limit=limit)
+        rows = self._transaction.rows(
+            "messages", after=max(first, after or 0), last=last, limit=limit, all_branches=int(all_branches)
+        )
         return [shown_message(row, pool) for row in rows]
 
+    def before(
+        self,
+        session: SessionId,
+        pool: PoolId,
+        message: MessageId | None,
+        *,
+        limit: int,
+        all_branches: bool = False,
+    ) -> list[Message]:
+        """The last messages before one, or with None those at the end of the session, in order; of the current branch, or of all
+        branches."""
+        first, last = span(session)
+        rows = self._transaction.rows(
+            "last_messages_before",
+            first=first,
+            before=min(message or last + 1, last + 1),
+            limit=limit,
+            all_branches=int(all_branches),
+        )
+        return [shown_message(row, pool) for row in reversed(rows)]
+
     def found(self, session: SessionId, pool: PoolId, messages: Sequence[MessageId]) -> list[Message]:
-        """The messages with these ids that are in the session, in order."""
+        """The messages with these ids that are in the session, on any branch, in order."""
         if not messages:
             return []
         first, last = span(session)
         rows = self._transaction.rows("session_messages", first=first, last=last, message_ids=integers(messages))
         return [shown_message(row, pool) for row in rows]
 
-    def recent(self, session: SessionId, pool: PoolId, role: Role, limit: int) -> list[Message]:
-        """The last completed messages of a role, newest first, among the last few thousand of the session."""
+    def recent_authors(self, session: SessionId) -> list[str]:
+        """The names of users who spoke lately in the session, at most `_MOST_AUTHORS`, in order."""
         first, last = span(session)
         rows = self._transaction.rows(
-            "recent_messages", first=first, last=last, role=role, limit=limit, window=max(_RECENT_SEARCH, 10 * limit)
+            "recent_authors", first=first, last=last, window=_RECENT_SEARCH, limit=_MOST_AUTHORS
+        )
+        return sorted(cast(str, row[0]) for row in rows)
+
+    def recent(
+        self,
+        session: SessionId,
+        pool: PoolId,
+        role: Role,
+        limit: int,
+        *,
+        is_forked: bool,
+        until: MessageId | None = None,
+        with_partial: bool = False,
+    ) -> list[Message]:
+        """The last completed messages of a role, newest first, among the last few thousand of the session; `until` one of them, and
+        `with_partial` also those that were cut off. Of a session that `is_forked` all messages are searched, because those of the
+        current branch may be far apart."""
+        first, last = span(session)
+        rows = self._transaction.rows(
+            "recent_messages",
+            first=first,
+            last=last if until is None else min(until, last),
+            role=role,
+            limit=limit,
+            window=MAX_SEQUENCE if is_forked else max(_RECENT_SEARCH, 10 * limit),
+            with_partial=int(with_partial),
         )
         return [shown_message(row, pool) for row in rows]
 
@@ -148,7 +212,7 @@ def columns_of(message: Message, indexed: Indexed) -> dict[str, Value]:
         "message_id": message.id,
         "session_id": message.session,
         "role": message.role,
-        "status": message.status,
+        "status": message.status if message.is_current else _OFF_BRANCH + message.status,
         "author": message.author,
         "created_at": message.created_at,
         "generation": indexed.generation,
@@ -176,6 +240,7 @@ def message_of(row: Row) -> Message:
     columns: tuple[Any, ...] = row
     identity, session, role, content, author, status, episode, checked, tokens, metadata, created_at, *rest = columns
     categories, checksum = rest
+    shown, is_current = _STORED_STATUS[status]
     if checksum is not None and checksum != text_checksum(identity, role, author, metadata, content, categories):
         raise DamagedRow("message", format_message_id(identity))
     return Message(
@@ -184,11 +249,12 @@ def message_of(row: Row) -> Message:
         role=role,
         content=content,
         author=author,
-        status=status,
+        status=shown,
         episode=episode,
         is_memory_checked=bool(checked),
         tokens=tokens,
         metadata={} if metadata == "{}" else json.loads(metadata),
         created_at=created_at,
         categories=() if categories == "[]" else tuple(json.loads(categories)),
+        is_current=is_current,
     )

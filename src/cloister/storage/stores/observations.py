@@ -82,6 +82,15 @@ class ObservationStore:
         self._transaction.execute("observe_again", session_id=session, message_id=first)
         return [ObservationId(cast(int, row[0])) for row in rows]
 
+    def forget_from(self, session: SessionId, message: MessageId) -> list[ObservationId]:
+        """Delete the observations that cover a message or later ones, because the current branch changed there, and return their
+        ids; the messages of the branch are observed again from then on."""
+        row = self._transaction.row("first_observation_until", session_id=session, message_id=message)
+        first = message if row is None or row[0] is None else min(message, cast(int, row[0]))
+        rows = self._transaction.rows("delete_observations_from", session_id=session, message_id=first)
+        self._transaction.execute("observe_again", session_id=session, message_id=first)
+        return [ObservationId(cast(int, row[0])) for row in rows]
+
 
 def stored_observation(row: Row) -> StoredObservation:
     observation, session, content, sources, said_at, created_at, name, user = cast(tuple[Any, ...], row)

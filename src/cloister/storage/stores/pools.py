@@ -101,11 +101,6 @@ class PoolStore:
             observations=bool(own or of_user),
         )
 
-    def readers(self, pool: PoolId) -> tuple[int, int]:
-        """How many sessions are in a pool, and of how many users; all without a user count as one."""
-        row = self._transaction.row("pool_readers", pool_id=pool)
-        return (0, 0) if row is None else cast(tuple[int, int], row)
-
     def rows(self, scope: Scope) -> "StoredPool | None":
         """The pool that a scope may recall from; None if no session was ever in it."""
         if not self._transaction.reach.covers(scope):

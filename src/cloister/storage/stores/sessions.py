@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
 
-from cloister.domain.conversation import Session
+from cloister.domain.conversation import NO_CHOICES, Session, SessionChoices
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import SEQUENCE_BITS, MessageId, PoolId, ProjectId, SessionId, TenantId
 from cloister.domain.text import is_storable
 from cloister.storage.interface import CursorKey, Row, Transaction, integers
 from cloister.storage.stores.usage import UsageStore
+
+NEWEST_PAGE: CursorKey = ((1 << 63) - 1, (1 << 63) - 1)
+"""Before which every session is, in a list with the newest first."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,6 +30,7 @@ class NewSession:
     metadata: str
     version: int
     created_at: int
+    choices: SessionChoices = NO_CHOICES
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,6 +52,7 @@ class LockedSession(NamedTuple):
     appended: int = 0
     completed: int = 0
     replied: bool = False
+    leaf: MessageId | None = None
 
     @property
     def unread(self) -> int:
@@ -60,16 +65,23 @@ class LockedSession(NamedTuple):
         return MessageId((self.session.id << SEQUENCE_BITS) + self.next_sequence - 1)
 
     def grown(
-        self, messages: int, episode: MessageId | None, *, completed: int | None = None, replied: bool = False
+        self,
+        messages: int,
+        episode: MessageId | None,
+        *,
+        completed: int | None = None,
+        replied: bool = False,
+        leaf: MessageId | None,
     ) -> "LockedSession":
         """The session after appending messages, of which `completed` are completed (None: all); `replied` if an assistant's
-        completed reply is among them."""
+        completed reply is among them. `leaf` is now the last message of the current branch."""
         return self._replace(
             next_sequence=self.next_sequence + messages,
             episode=episode,
             appended=self.appended + messages,
             completed=self.completed + (messages if completed is None else completed),
             replied=self.replied or replied,
+            leaf=leaf,
         )
 
 
@@ -107,6 +119,11 @@ class SessionStore:
             raise NotFound("session", external_id)
         return _locked(row)
 
+    def last_message(self, session: SessionId) -> MessageId:
+        """The id of the last message that was recorded in a session, or an id below all its messages."""
+        row = self._transaction.row("next_sequence", session_id=session)
+        return MessageId((session << SEQUENCE_BITS) + (0 if row is None else cast(int, row[0]) - 1))
+
     def had_messages(self, external_id: str) -> bool:
         """Whether anything was ever recorded in a session that exists, also if all of it was removed since."""
         row = self._transaction.row("session", external_id=external_id)
@@ -124,7 +141,9 @@ class SessionStore:
         project: ProjectId | None = None,
         any_project: bool = True,
         user_id: str | None = None,
-        before: CursorKey = ((1 << 63) - 1, (1 << 63) - 1),
+        pinned: bool | None = None,
+        archived: bool | None = None,
+        before: CursorKey = NEWEST_PAGE,
     ) -> list[Session]:
         """A page of sessions, newest activity first; `before` is the (updated_at, id) of the last one of the page before."""
         rows = self._transaction.rows(
@@ -133,6 +152,8 @@ class SessionStore:
             project_id=project,
             any_project=int(any_project),
             user_id=user_id,
+            pinned=None if pinned is None else int(pinned),
+            archived=None if archived is None else int(archived),
             before_updated_at=before[0],
             before_session_id=before[1],
         )
@@ -159,6 +180,8 @@ class SessionStore:
             created_at=new.created_at,
         )
         if row is not None:
+            if new.choices != NO_CHOICES:
+                self.choose(new.id, new.choices)
             self._usage.add_session(new.id)
         return row is not None
 
@@ -171,6 +194,7 @@ class SessionStore:
                 session_id=locked.session.id,
                 next_sequence=locked.next_sequence,
                 episode_id=locked.episode,
+                leaf_id=locked.leaf,
                 appended=locked.appended,
                 version=version,
                 unchecked=locked.completed,
@@ -198,6 +222,9 @@ class SessionStore:
             now=now,
         )
 
+    def choose(self, session: SessionId, choices: SessionChoices) -> None:
+        self._transaction.execute("set_session_choices", session_id=session, **_columns(choices))
+
     def move(self, session: SessionId, *, project: ProjectId | None, pool: PoolId, version: int, now: int) -> None:
         """Move a session to another project and pool; `version` is the new version of that pool. A lease on it is lost."""
         self._transaction.execute(
@@ -207,11 +234,6 @@ class SessionStore:
     def lock_of_project(self, project: ProjectId) -> list[LockedSession]:
         """Lock all sessions of a project, in id order."""
         return [_locked(row) for row in self._transaction.rows("lock_project_sessions", project_id=project)]
-
-    def count_of_project(self, project: ProjectId) -> tuple[int, int]:
-        """The number of sessions of a project, and of their users."""
-        sessions, users = cast(tuple[int, int], self._transaction.rows("count_project_sessions", project_id=project)[0])
-        return sessions, users
 
     def reached_memories(self, project: ProjectId) -> int:
         """The number of memories of the project's sessions within the caller's reach."""
@@ -226,7 +248,14 @@ class SessionStore:
 
 def _locked(row: Row) -> LockedSession:
     *_, next_sequence, episode, unchecked = cast(tuple[Any, ...], row)
-    return LockedSession(session=session_of_row(row), next_sequence=next_sequence, episode=episode, unchecked=unchecked)
+    session = session_of_row(row)
+    return LockedSession(
+        session=session, next_sequence=next_sequence, episode=episode, unchecked=unchecked, leaf=session.leaf
+    )
+
+
+def _columns(choices: SessionChoices) -> dict[str, int | str | None]:
+    return {**choices._asdict(), "pinned": int(choices.pinned), "archived": int(choices.archived)}
 
 
 def session_of_row(row: Row) -> Session:
@@ -234,7 +263,7 @@ def session_of_row(row: Row) -> Session:
     session, tenant, external_id, project, pool, user_id, title, tags, metadata, count, created_at, updated_at = (
         columns[:12]
     )
-    memory_count, pending, error = columns[12:15]
+    memory_count, pending, error, pinned, archived, system_prompt, model, leaf, is_forked = columns[12:21]
     return Session(
         id=SessionId(session),
         tenant=TenantId(tenant),
@@ -251,4 +280,10 @@ def session_of_row(row: Row) -> Session:
         memory_count=memory_count,
         memory_job_pending=bool(pending),
         last_extraction_error=error,
+        pinned=bool(pinned),
+        archived=bool(archived),
+        system_prompt=system_prompt,
+        model=model,
+        leaf=leaf,
+        is_forked=bool(is_forked),
     )

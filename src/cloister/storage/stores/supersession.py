@@ -37,6 +37,10 @@ class SupersessionStore:
             return []
         return self._facts(self._transaction.rows("facts_by_id", memory_ids=integers(memories), **self._person))
 
+    def saying(self, statement: bytes, limit: int) -> list[Fact]:
+        """The memories that make this statement, in whichever sessions of the person, the newest first."""
+        return self._facts(self._transaction.rows("facts_saying", digest=statement, limit=limit, **self._person))
+
     def copies(self, stored: StoredMemory, now: int) -> list[MemoryId]:
         """The other memories of the person that say the same as this one and are listed as one with it, at most `MOST_COPIES`."""
         rows = self._transaction.rows(

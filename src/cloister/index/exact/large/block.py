@@ -18,6 +18,7 @@ from cloister.domain.recall.ranking import Evidence, no_evidence
 from cloister.index.exact.background import start_in_thread
 from cloister.index.exact.block import EmbedQuery
 from cloister.index.exact.columns import Column, Rows, fill_vectors
+from cloister.index.exact.copies import Copies
 from cloister.index.exact.dates import Dates
 from cloister.index.exact.large.candidates import Candidates, chunks
 from cloister.index.exact.large.chains import NONE, Chains, Floats, Pointers
@@ -35,6 +36,8 @@ _COMPACTED_AT = 4
 
 KEPT_VECTORS = 131_072
 """Up to so many rows the vectors are kept in memory too: reading them would take longer than everything else."""
+# So many messages with the same words as candidates are looked at, the newest ones.
+_MOST_COPIES = 1_024
 # From so many rows on, words are scored while another thread scans the codes.
 _THREADED = 65_536
 
@@ -50,6 +53,7 @@ class LargeBlock:
         self._dates = Dates()
         self._chains = Chains()
         self._lexicon = LargeLexicon(self._speakers, self._dates, self._chains)
+        self._copies = Copies()
         self._last_rows: dict[int, int] = {}
         self._live = 0
         self._add_row_zero()
@@ -61,6 +65,7 @@ class LargeBlock:
         self._speakers.extend([None], [0])
         self._speakers.remove(np.zeros(1, np.intp))
         self._dates.extend(np.zeros(1, np.int64))
+        self._copies.extend([b""])
 
     def __len__(self) -> int:
         return self._live
@@ -81,10 +86,19 @@ class LargeBlock:
     def _parts(
         self,
     ) -> Sequence[
-        Column[np.int64] | Column[np.bool_] | Column[np.float16] | Codes | Speakers | Dates | Chains | LargeLexicon
+        Column[np.int64]
+        | Column[np.bool_]
+        | Column[np.float16]
+        | Codes
+        | Speakers
+        | Dates
+        | Chains
+        | LargeLexicon
+        | Copies
     ]:
         vectors = () if self._vectors is None else (self._vectors,)
-        return (self._ids, self._alive, self._codes, *vectors, self._speakers, self._dates, self._chains, self._lexicon)
+        columns = (self._ids, self._alive, self._codes, *vectors, self._speakers, self._dates)
+        return (*columns, self._chains, self._lexicon, self._copies)
 
     def reserve(self, count: int) -> None:
         """Allocate for `count` messages in total, so that a block filled in batches is not copied as it grows."""
@@ -110,6 +124,7 @@ class LargeBlock:
         if sorting is not None:
             sorting()
         self._lexicon.settle()
+        self._copies.settle()
         self._compact_if_worthwhile()
 
     def _add(self, rows: Rows, last: "_Batch", fetch: FetchVectors) -> "_Batch":
@@ -130,6 +145,7 @@ class LargeBlock:
         extra += self._dates.extend(np.array(rows.created_at, np.int64))
         sizes = np.fromiter(map(len, rows.terms), np.int64, len(rows)) // 4
         self._lexicon.extend(rows.terms, sizes, extra, session_ids)
+        self._copies.extend(rows.terms)
         changing = self._chains.changed_by(previous, begin)
         self._lexicon.count(changing, -1)
         self._chains.extend(previous, tails, sizes.astype(np.float32), vectors)
@@ -154,6 +170,7 @@ class LargeBlock:
         rows = np.flatnonzero(np.isin(self._lexicon.slots, slots) & self._alive.live)
         self._alive.live[rows] = False
         self._speakers.remove(rows)
+        self._copies.remove(rows)
         self._lexicon.remove(rows, gone)
         self._live -= len(rows)
         for session in gone:
@@ -173,7 +190,7 @@ class LargeBlock:
         new_rows[kept] = np.arange(1, len(kept) + 1, dtype=np.int32)
         new_rows[NONE] = NONE
         kept = np.concatenate(([NONE], kept))
-        for part in (self._ids, self._alive, self._codes, self._speakers, self._dates):
+        for part in (self._ids, self._alive, self._codes, self._speakers, self._dates, self._copies):
             part.keep(kept)
         if self._vectors is not None:
             self._vectors.keep(kept)
@@ -205,7 +222,7 @@ class LargeBlock:
         scan = partial(self._scan, coded, iter(list(chunks(len(semantic)))), semantic)
         scanned = start_in_thread(scan) if self._live >= _THREADED else scan
         candidates = Candidates(
-            size=self._live,
+            size=self._live - self._copies.surplus,
             ids=self._ids.live,
             alive=self._alive.live,
             roles=self._speakers.roles if allowed is None else self._roles_of(allowed),
@@ -221,10 +238,19 @@ class LargeBlock:
         selected, extremes = candidates.select(semantic, depth, narrowed=self._vectors is None)
         rows = np.union1d(selected, extremes)
         if self._vectors is None:
-            estimated = self._scores_of(rows, partial(self._codes.fine_products, coded))
+            _, estimated = self._scores_of(rows, partial(self._codes.fine_products, coded))
             rows = candidates.narrow(rows, extremes, estimated, depth, self._codes.doubt)
-        exact = self._scores_of(rows, partial(self._stored_products, vector.astype(np.float16), fetch))
-        return candidates.evidence(rows, exact, (float(exact.min()), float(exact.max())))
+        rows = self._with_copies(rows)
+        own, exact = self._scores_of(rows, partial(self._stored_products, vector.astype(np.float16), fetch))
+        bounds = (float(exact.min()), float(exact.max()))
+        return candidates.exact_evidence(rows, exact, own, bounds, self._copies.groups_of(rows))
+
+    def _with_copies(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+        """These rows, and others that have the same words as one of them: they are shown as one message."""
+        groups = self._copies.groups_of(rows)
+        if groups.max() < 0:
+            return rows
+        return np.union1d(rows, self._copies.rows_of(groups, _MOST_COPIES))
 
     def _roles_of(self, allowed: npt.NDArray[np.int64]) -> npt.NDArray[np.int8]:
         """The roles of these messages; all others have none, so that they are not selected."""
@@ -241,16 +267,19 @@ class LargeBlock:
         """Estimate the scores of windows that extend across rows which are not adjacent."""
         ragged = self._chains.ragged_rows()
         if len(ragged):
-            scores[ragged] = self._scores_of(ragged, partial(self._codes.coarse_products, query))
+            _, scores[ragged] = self._scores_of(ragged, partial(self._codes.coarse_products, query))
 
-    def _scores_of(self, rows: npt.NDArray[np.intp], products_of: Callable[[npt.NDArray[np.intp]], Floats]) -> Floats:
-        """The scores of the windows of some rows, given how to get the products of rows."""
+    def _scores_of(
+        self, rows: npt.NDArray[np.intp], products_of: Callable[[npt.NDArray[np.intp]], Floats]
+    ) -> tuple[Floats, Floats]:
+        """The scores of some rows, and of their windows, given how to get the products of rows."""
         window_rows = self._chains.window_rows(rows)
         needed, at = np.unique(np.concatenate(window_rows).astype(np.intp), return_inverse=True)
         first = int(needed[0] == NONE)
         products = np.zeros(len(needed), np.float32)
         products[first:] = products_of(needed[first:])
-        return self._chains.scores(window_rows, products[at].reshape(len(window_rows), len(rows)))
+        of_windows = products[at].reshape(len(window_rows), len(rows))
+        return of_windows[0], self._chains.scores(window_rows, of_windows)
 
     def _stored_products(
         self, vector: npt.NDArray[np.float16], fetch: FetchVectors, rows: npt.NDArray[np.intp]

@@ -4,7 +4,7 @@ Rows are selected by the same ranking that orders the answer, for each role and 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +34,8 @@ Range = tuple[float, float]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Candidates:
-    """All columns are of the whole pool, which has `size` live rows. Rows with the role -1 are not selected. `slots` are the
-    positions of rows in the session prior, `session` is one of them."""
+    """All columns are of the whole pool, which has `size` different live rows. Rows with the role -1 are not selected. `slots`
+    are the positions of rows in the session prior, `session` is one of them."""
 
     size: int
     ids: npt.NDArray[np.int64]
@@ -114,6 +114,13 @@ class Candidates:
             coverage=self.words.coverage(rows),
             bounds=self._bounds(bounds),
         )
+
+    def exact_evidence(
+        self, rows: Positions, semantic: Floats, own: Floats, bounds: Range, copies: npt.NDArray[np.int32] | None
+    ) -> Evidence:
+        """The same, with what the answer needs: the evidence of the rows' own texts, and which of them have the same words."""
+        found = self.evidence(rows, semantic, bounds)
+        return replace(found, own_coverage=self.words.own_coverage(rows), own_semantic=own, copies=copies)
 
     def made_up_scores(self, columns: Floats, semantic: Range, *, author: bool) -> list[float]:
         """The scores of made-up rows, given as lexical score, semantic score, session prior and date."""

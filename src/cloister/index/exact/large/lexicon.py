@@ -17,6 +17,7 @@ from cloister.index.exact.postings import Postings
 from cloister.index.exact.query import Alive, Query, QueryReader
 from cloister.index.exact.speakers import Speakers
 from cloister.index.interface import WINDOW_REACH
+from cloister.index.subject import Subject
 
 _MOST_TERMS = 64
 # Lengths are summed as integers, so that the sum does not depend on the order in which rows came and went.
@@ -24,23 +25,41 @@ _FIXED_POINT = 2**16
 # A term that touches more than one row in so many is scored for all rows: that is faster than picking them out.
 _DENSE_SHARE = 8
 _CHUNK = 32_768
+_NO_ROWS = np.empty(0, np.intp)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Scores:
-    """`lexical` and `coverage` of each row (0 for removed rows), and the prior of each session's slot. `coverage` and the prior
-    leave out speakers' names."""
+    """`lexical` and `coverage` of each row (0 for removed rows), and the prior of each session's slot. The prior leaves out
+    speakers' names, and the coverages all that is not of the query's subject."""
 
+    asked: Query
+    subject: Subject
     lexical: Floats
-    names: Floats | None
-    coverage_unit: float
+    adjusted: Floats | None
+    dampers: Floats
     prior: Floats
     lexical_bounds: tuple[float, float]
     prior_bounds: tuple[float, float]
 
     def coverage(self, rows: npt.NDArray[np.intp]) -> Floats:
-        own = self.lexical[rows] if self.names is None else self.lexical[rows] - self.names[rows]
-        return own * np.float32(self.coverage_unit)
+        found = self.lexical[rows] if self.adjusted is None else self.lexical[rows] + self.adjusted[rows]
+        return found * bm25.unlengthened(self.dampers[rows]) * (self.subject.unit / np.float32(bm25.HIGHEST))
+
+    def own_coverage(self, rows: npt.NDArray[np.intp]) -> Floats:
+        """The share of the subject's words in the rows' own texts, authors and dates."""
+        asked, weights, found = self.asked, self.subject.weights, np.zeros(len(rows), np.float32)
+        has_term = np.zeros(len(self.lexical), np.bool_)
+        for at in _chosen(asked):
+            if not weights[at]:
+                continue
+            matched = [asked.located.matches([at]).rows, asked.derived.get(asked.terms[at], _NO_ROWS)]
+            for each in matched:
+                has_term[each] = True
+            found += np.where(has_term[rows], weights[at], np.float32(0))
+            for each in matched:
+                has_term[each] = False
+        return found * self.subject.unit
 
 
 class LargeLexicon:
@@ -139,29 +158,31 @@ class LargeLexicon:
         dampers = self._window_dampers()
         lexical, scratch = np.zeros(count + WINDOW_REACH, np.float32), np.zeros(count + WINDOW_REACH, np.float32)
         prior = np.zeros(sessions, np.float32)
-        names: Floats | None = None
+        subject = asked.subject(self._speakers)
+        adjusted: Floats | None = None
         session_average = float(self._session_lengths.live.sum(dtype=np.float64)) / max(self._sessions, 1)
         session_dampers = bm25.dampers(self._session_lengths.live, session_average)
-        chosen: list[int] = np.argsort(-asked.idf, kind="stable")[:_MOST_TERMS].tolist()
-        for at in chosen:
+        for at in _chosen(asked):
             term, weight = asked.terms[at], asked.idf[at : at + 1]
             found = asked.located.matches([at])
             named = self._speakers.is_name(term)
-            if named and names is None:
-                names = np.zeros(len(lexical), np.float32)
-            into = [lexical] if not named or names is None else [lexical, names]
+            into = [(lexical, np.float32(1))]
+            if subject.weights[at] != asked.idf[at]:
+                adjusted = np.zeros(len(lexical), np.float32) if adjusted is None else adjusted
+                into.append((adjusted, subject.weights[at] / asked.idf[at] - 1))
             self._add_windows(into, scratch, found.rows, found.counts, asked.derived.get(term), weight, dampers)
             if not named and len(found.rows):
                 shares = found.counts * self._speakers.shares_of(found.rows)
                 counts = np.bincount(self._slots.live.take(found.rows), shares, sessions).astype(np.float32)
                 idf = bm25.idf(np.count_nonzero(counts, keepdims=True), self._sessions)
                 prior += bm25.saturated(counts[None], session_dampers, idf)[0]
-        wanted = asked.asked_idf(self._speakers)
         lexical = lexical[:count]
         return Scores(
+            asked=asked,
+            subject=subject,
             lexical=lexical,
-            names=names,
-            coverage_unit=1 / (bm25.HIGHEST * wanted) if wanted else 0.0,
+            adjusted=adjusted,
+            dampers=dampers,
             prior=prior,
             lexical_bounds=_bounds(lexical, self._count),
             prior_bounds=_bounds(prior, self._sessions),
@@ -169,7 +190,7 @@ class LargeLexicon:
 
     def _add_windows(
         self,
-        into: Sequence[Floats],
+        into: Sequence[tuple[Floats, np.float32]],
         scratch: Floats,
         rows: npt.NDArray[np.intp],
         counts: Floats,
@@ -177,7 +198,7 @@ class LargeLexicon:
         weight: Floats,
         dampers: Floats,
     ) -> None:
-        """Add the BM25 of one term in each window. `scratch` is zero before and after."""
+        """Add multiples of the BM25 of one term in each window. `scratch` is zero before and after."""
         touched = self._chains.spread(scratch, rows, counts) if len(rows) else []
         if derived is not None:
             scratch[derived] += 1
@@ -189,16 +210,16 @@ class LargeLexicon:
             for begin in range(0, count, _CHUNK):
                 cells = slice(begin, min(begin + _CHUNK, count))
                 parts = bm25.saturated(scratch[cells][None], dampers[cells], weight)[0]
-                for column in into:
-                    column[cells] += parts
+                for column, times in into:
+                    column[cells] += parts if times == 1 else parts * times
             scratch[:] = 0
             return
         for near in touched:
             cells = near[near < count]
             # A row may be in several of these arrays, or several times in one. It is added the first time, and is zero afterwards.
             parts = bm25.saturated(scratch[cells][None], dampers[cells], weight)[0]
-            for column in into:
-                column[cells] += parts
+            for column, times in into:
+                column[cells] += parts if times == 1 else parts * times
             scratch[cells] = 0
 
     def _window_dampers(self) -> Floats:
@@ -207,6 +228,11 @@ class LargeLexicon:
             average = self._total / _FIXED_POINT / self._count if self._count else 0.0
             self._dampers = bm25.dampers(self._full_lengths.live + self._chains.borrowed_lengths, average)
         return self._dampers
+
+
+def _chosen(asked: Query) -> list[int]:
+    """The positions of the rarest terms, which are scored."""
+    return np.argsort(-asked.idf, kind="stable")[:_MOST_TERMS].tolist()
 
 
 def _removed_key(slot: int) -> int:

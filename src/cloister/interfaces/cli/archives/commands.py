@@ -11,7 +11,7 @@ from cloister.interfaces.cli.archives.progress import ByteProgress
 from cloister.interfaces.cli.options import KeyProject, User, with_library
 from cloister.interfaces.cli.organisation.project_names import project_id_of
 from cloister.interfaces.cli.terminal import answer, counted, minute
-from cloister.interfaces.formats.export_file import FORMATS, ExportFile
+from cloister.interfaces.formats.names import FORMATS
 from cloister.interfaces.python.archives.shapes import ImportCounts, Imported, ImportPreview
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.shapes import as_json
@@ -91,6 +91,8 @@ def import_archive(
         found = memory.preview_import(file, format=format)
         answer(as_json(found), json, _previewed(found))
         return
+    from cloister.interfaces.formats.export_file import ExportFile
+
     is_archive = ExportFile(file, format).format == "cloister"
     if is_archive and (project is not None or user is not None):
         raise InvalidRequest(

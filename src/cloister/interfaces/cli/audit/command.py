@@ -12,7 +12,8 @@ from cloister.interfaces.python.shapes import as_json
 
 @with_library
 def audit(memory: Cloister, json: bool) -> None:
-    """Check that nothing is shown where it must not be, and exit with code 1 if anything is.
+    """Check that nothing is shown where it must not be, and exit with code 1 if anything is, if a read did not work, or if anything
+    that was made could not be removed.
 
     Makes throw-away tenants, projects, users, sessions and keys with markers, asks for the markers through every interface, and
     removes everything again. At a server it needs an admin key, and stays within the key's tenant.
@@ -21,7 +22,7 @@ def audit(memory: Cloister, json: bool) -> None:
         task = bar.add_task("", total=None)
         found = memory.audit(progress=lambda done, of: bar.update(task, completed=done, total=of))
     answer(as_json(found), json, _matrix(found), "", *_legend(found), *_sentences(found))
-    if found.crossings:
+    if not found.passed:
         raise typer.Exit(1)
 
 
@@ -52,15 +53,18 @@ def _targets(found: Audit) -> list[str]:
 
 def _sentences(found: Audit) -> list[str]:
     doors = ", ".join(f"{door.door} {door.reads:,}" for door in found.doors)
-    lines = [f"{counted(found.reads, 'read')}: {doors}.", f"{counted(found.crossings, 'crossing')}."]
+    faults = [f"{counted(found.crossings, 'crossing')}"]
+    if found.blind:
+        faults.append(f"{counted(found.blind, 'read')} that did not work")
+    if found.left:
+        faults.append(f"{counted(len(found.left), 'thing')} left behind")
+    lines = [f"{counted(found.reads, 'read')}: {doors}.", f"{', '.join(faults)}."]
     lines += [
         f"CROSSING: {crossing.reader} saw {crossing.target}, through {crossing.door}: {crossing.read}."
         for crossing in found.found
     ]
-    if found.blind:
-        shown = "; ".join(found.not_seen)
-        lines.append(f"{counted(found.blind, 'read')} did not show their own marker, and prove nothing: {shown}.")
+    lines += [f"DID NOT WORK, so that it proves nothing: {read}." for read in found.not_seen]
     if found.tenants == 1:
         lines.append("Tenant to tenant was not asked: that needs the data itself, or the operator's key.")
     lines += [f"Not asked: {skipped.door}. {skipped.reason}" for skipped in found.not_asked]
-    return lines + [f"Could not be removed: {what}" for what in found.left]
+    return lines + [f"COULD NOT BE REMOVED: {what}" for what in found.left]

@@ -28,8 +28,9 @@ from cloister.interfaces.cli.terminal import answer, confirm, counted, details, 
 from cloister.interfaces.python.arguments import LARGEST_PAGE
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.preview_shapes import VisibilityPreview
-from cloister.interfaces.python.shapes import Project, as_json
+from cloister.interfaces.python.shapes import DeletedProject, Project, as_json
 
+_USERS_SHOWN = 10
 app = typer.Typer(help="Projects: walls around groups of sessions.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="What people call it.")]
@@ -154,14 +155,20 @@ def change_members(
 
 @app.command("delete")
 @with_library
-def delete_project(memory: Cloister, json: bool, project: ProjectArgument, yes: Yes = False) -> None:
+def delete_project(
+    memory: Cloister, json: bool, project: ProjectArgument, dry_run: DryRun = False, yes: Yes = False
+) -> None:
     """Delete a project; its sessions go to the shared pool.
 
     Nothing is deleted, and the sessions can be moved into another project. Files of memory tools go with their sessions, and
-    entries of LangGraph's store to their users' parts of no project.
+    entries of LangGraph's store to their users' parts of no project. With --dry-run it is said who would recall them there.
     """
     project_id = project_id_of(memory, project)
     name = memory.project(project_id).name
+    if dry_run:
+        tried = memory.delete_project(project_id, dry_run=True)
+        answer(as_json(tried), json, f"{_recalled_outside(tried)}. Nothing was changed.")
+        return
     sessions = len(memory.sessions(project_id=project_id, limit=LARGEST_PAGE))
     number = f"{sessions} or more sessions" if sessions == LARGEST_PAGE else counted(sessions, "session")
     confirm(f"Delete the project {name!r} and send its {number} back to the shared pool?", yes)
@@ -171,10 +178,20 @@ def delete_project(memory: Cloister, json: bool, project: ProjectArgument, yes: 
     answer(as_json(moved), json, f"Deleted the project {name!r}; {', '.join(parts)} went back to the shared pool.")
 
 
+def _recalled_outside(tried: DeletedProject) -> str:
+    there = tried.visible_to
+    readers = 0 if there is None else there.sessions
+    moved = counted(tried.sessions_moved, "session")
+    return f"{moved} would go back to the shared pool; {counted(readers, 'other session')} of the same users would recall them"
+
+
 def _seen_by_others(preview: VisibilityPreview) -> str:
     if not preview.sessions:
         return "No session would recall others than now"
-    return f"{counted(preview.sessions, 'session')} of {counted(preview.users, 'user')} would recall each other"
+    users = counted(preview.users, "user")
+    first = [*(preview.user_ids or ())[:_USERS_SHOWN], *(["…"] if preview.users > _USERS_SHOWN else [])]
+    named = f" ({', '.join(first)})" if preview.user_ids else ""
+    return f"{counted(preview.sessions, 'session')} of {users}{named} would recall each other"
 
 
 def _described(project: Project) -> Table:

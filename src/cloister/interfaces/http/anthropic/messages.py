@@ -125,26 +125,12 @@ def _has_results(content: str | Sequence[Block]) -> bool:
 def _clean(content: str | Sequence[Block]) -> str | list[Any]:
     if isinstance(content, str):
         return without_control_words(content)
-    return parts_without_control_words([_clean_block(block) for block in content])
+    return parts_without_control_words([_joined(block) for block in content])
 
 
-def _clean_block(block: Block) -> Block:
-    """A result of a tool, and a document, contain text that others wrote; other blocks are as the model made them."""
-    if block["type"] not in (_TOOL_RESULT, "search_result", "document"):
-        return block
-    texts = {name: without_control_words(block[name]) for name in ("title", "context") if _is_text(block.get(name))}
+def _joined(block: Block) -> Block:
+    """A block with the texts inside it, such as those of a tool's result, sanitised together: a token may be spread over them."""
     inner: Any = block.get("content")
-    if isinstance(inner, str):
-        texts["content"] = without_control_words(inner)
-    elif isinstance(inner, list) and all(isinstance(part, Mapping) for part in cast(list[object], inner)):
-        return {**block, **texts, "content": parts_without_control_words(cast(list[Any], inner))}
-    source: Any = block.get("source")
-    if isinstance(source, Mapping) and _is_text(cast(Block, source).get("data")):
-        given = cast(Block, source)
-        if given.get("type") == "text":
-            return {**block, **texts, "source": {**given, "data": without_control_words(given["data"])}}
-    return {**block, **texts}
-
-
-def _is_text(given: object) -> bool:
-    return isinstance(given, str)
+    return (
+        {**block, "content": parts_without_control_words(cast(list[Any], inner))} if isinstance(inner, list) else block
+    )

@@ -17,6 +17,7 @@ _REPORT: dict[str, Any] = {
     "not_seen": [],
     "not_asked": [{"door": "MCP", "reason": "MCP needs its SDK: pip install cloister[mcp]"}],
     "left": [],
+    "passed": True,
 }
 
 AUDIT_EXAMPLES: Mapping[str, Example] = {

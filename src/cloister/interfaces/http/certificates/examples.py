@@ -30,6 +30,16 @@ def _removed(**removed: list[str]) -> Example:
 
 _CLEARED = {"messages": [MESSAGE], "memories": [MEMORY]}
 
+_RETENTION = {
+    "sessions": 1,
+    "messages": 2,
+    "memories": 0,
+    "observations": 0,
+    "complete": True,
+    "files": 0,
+    "certificate": _certificate(messages=_CLEARED["messages"]),
+}
+
 CERTIFICATE_EXAMPLES: Mapping[str, Example] = {
     "delete_session": Example(
         answer={**_COUNTS, "certificate": _certificate(sessions=[SESSION], **_CLEARED), "would_remove": None}
@@ -42,6 +52,8 @@ CERTIFICATE_EXAMPLES: Mapping[str, Example] = {
             "files_moved": 2,
             "entries_moved": 0,
             "certificate": _certificate(projects=[PROJECT]),
+            "would_remove": None,
+            "visible_to": None,
         }
     ),
     "forget_message": _removed(**_CLEARED),
@@ -56,4 +68,6 @@ CERTIFICATE_EXAMPLES: Mapping[str, Example] = {
             "certificate": _certificate(tenants=[TENANT], projects=[PROJECT], api_keys=[KEY_ID]),
         }
     ),
+    "apply_tenant_retention": Example(answer=_RETENTION),
+    "apply_project_retention": Example(answer=_RETENTION),
 }

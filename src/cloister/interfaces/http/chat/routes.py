@@ -1,6 +1,6 @@
 """Chat: ask for a streamed reply with memory, follow a running reply, and stop it."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Annotated, Any, Literal, cast
 
@@ -11,6 +11,8 @@ from starlette.types import Receive, Scope, Send
 
 from cloister.domain.conversation import Draft, Session
 from cloister.domain.errors import InvalidRequest
+from cloister.domain.identifiers import MESSAGE_PREFIX, MessageId, parse_message_id
+from cloister.domain.recall.relevance import checked_min_relevance
 from cloister.domain.text import checked_content
 from cloister.interfaces.http import sse
 from cloister.interfaces.http.chat.relay import NO_TURN, RELAYED, PeerRelay, RelayedTurn
@@ -21,7 +23,7 @@ from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, NoBody
 from cloister.interfaces.http.dispatch.parameters import SessionId
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.resources.answers import answer, nothing
-from cloister.interfaces.http.resources.bodies import Body, Name, ProjectId
+from cloister.interfaces.http.resources.bodies import Body, Name, ProjectId, Relevance
 from cloister.interfaces.http.resources.sessions import project_of
 from cloister.services.chat.converse import own_request
 from cloister.services.chat.turns import NamedSession, Turn, TurnRequest
@@ -78,10 +80,21 @@ class ChatRequest(Body):
     )
     trigger: Literal["submit-message", "regenerate-message"] = Field(
         default="submit-message",
-        description="`regenerate-message`: answer the user's last message again; the new reply replaces the old one.",
+        description="`regenerate-message`: make a reply again; the new one becomes current, and the old one stays on a branch of "
+        "its own.",
     )
     message_id: str | None = Field(
-        default=None, alias="messageId", description="The id that the client gave the message; not used."
+        default=None,
+        alias="messageId",
+        description="With `submit-message`: the id of the user's message that this one is another version of. It becomes its "
+        "sibling, and what followed the old one stays on a branch of its own. With `regenerate-message`: the id of the reply to be "
+        "made again, or of the user's message to be answered; without it, or with an id that does not begin with `msg_`, the "
+        "user's last message is answered again.",
+    )
+    min_relevance: Relevance | None = Field(
+        default=None,
+        description="What is less relevant to the message is not recalled for this reply; 0 recalls everything. Without it: the "
+        "project's setting.",
     )
 
 
@@ -116,11 +129,15 @@ def chat(body: ChatRequest, caller: Caller, request: Request, caller_key: ModelK
     `turn_in_progress`. Needs the permission `read` too."""
     caller.key.require("read")
     turns, named, last_change = caller.services.turns, _named(body, caller), last_change_of(request)
-    key = model_key(request, caller)
+    key, floor = model_key(request, caller), body.min_relevance
+    if floor is not None:
+        checked_min_relevance(floor)
     if body.trigger == "regenerate-message":
-        turn = turns.begin_again(caller.reach, named)
+        turn = turns.begin_again(caller.reach, named, _made_again(body))
     else:
-        turn = turns.begin(caller.reach, TurnRequest(drafts=[_said(body)], **asdict(named)))
+        edits = None if body.message_id is None else parse_message_id(body.message_id)
+        turn = turns.begin(caller.reach, TurnRequest(drafts=[_said(body)], edits=edits, **asdict(named)))
+    turn = replace(turn, min_relevance=floor)
     return StartedTurn(_running(request), turn, turn_guard(turn, caller, request, asked_after=last_change), key)
 
 
@@ -199,6 +216,12 @@ def _said(body: ChatRequest) -> Draft:
             raise InvalidRequest(f"messages[{index}].parts[{number}]", "is a file, and only text is understood here.")
     words = "\n".join(part.text for part in message.parts if part.type == "text" and part.text)
     return Draft(role="user", content=checked_content(words, f"messages[{index}].parts"))
+
+
+def _made_again(body: ChatRequest) -> MessageId | None:
+    """The message that the request names. An id of another form is one that the client gave, which is not known here."""
+    given = body.message_id
+    return parse_message_id(given) if given is not None and given.startswith(MESSAGE_PREFIX) else None
 
 
 def _find(external_id: str, caller: CallerInfo, request: Request) -> tuple[Session, RunningTurn | None]:

@@ -17,7 +17,7 @@ from cloister.interfaces.http import sse
 from cloister.interfaces.http.chat.running_turns import RunningTurn
 from cloister.interfaces.http.dispatch.access_recheck import StreamGuard
 from cloister.interfaces.http.problems import CRASH, sentence_of
-from cloister.interfaces.python import shapes
+from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.services.chat.converse import TurnContext, TurnEnd, TurnEvent
 
 HEADERS: Mapping[str, str] = {
@@ -25,7 +25,7 @@ HEADERS: Mapping[str, str] = {
     "x-vercel-ai-ui-message-stream": "v1",
     "Cache-Control": "no-cache, no-store",
 }
-_CONTEXT = TypeAdapter(shapes.Context)
+_CONTEXT = TypeAdapter(recall_shapes.Context)
 # The client has these already, or can derive them.
 _LEFT_OUT = {"current_conversation", "chat_history", "memory_context", "receipt", "receipt_id"}
 _TEXT = "reply"
@@ -49,12 +49,13 @@ class _EventWriter:
 
     def __init__(self, running: RunningTurn) -> None:
         self._session = running.turn.session.external_id
+        self._question = format_message_id(running.turn.question.id)
         self._open = False
 
     def write(self, event: TurnEvent) -> Iterator[bytes]:
         match event:
             case TurnContext(context=context):
-                data = _CONTEXT.dump_json(shapes.context_shape(context), exclude=_LEFT_OUT)
+                data = _CONTEXT.dump_json(recall_shapes.context_shape(context), exclude=_LEFT_OUT)
                 yield sse.json_event(b'{"type":"data-context","id":"context","data":' + data + b"}")
             case TextDelta(text=text):
                 if not self._open:
@@ -76,6 +77,8 @@ class _EventWriter:
             "message_id": stored,
             "status": finished.status,
             "receipt_id": receipt,
+            "question_id": self._question,
+            "is_current": finished.message is not None and finished.message.is_current,
         }
         if finished.error is not None or finished.finish_reason == "error":
             yield _event(type="message-metadata", messageMetadata=metadata)

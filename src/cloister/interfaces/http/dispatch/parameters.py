@@ -9,6 +9,7 @@ from cloister.domain.context import HIGHEST_BUDGET
 from cloister.domain.memory import MemoryStatus
 from cloister.domain.project_settings import MOST_RETENTION_DAYS
 from cloister.interfaces.http.openapi import schemas
+from cloister.interfaces.python.pages import Branch
 
 
 def _query(description: str, schema: schemas.Schema) -> Any:
@@ -26,12 +27,21 @@ def _after(item: str, schema: schemas.Schema) -> Any:
 Limit = Annotated[int, Query(ge=1, le=200, description="The largest number of items on a page.")]
 Cursor = Annotated[str | None, _query("The `next_cursor` of the previous page.", schemas.CURSOR)]
 After = Annotated[str | None, _after("message", schemas.MESSAGE_ID)]
+Before = Annotated[
+    str | None,
+    _query("The page before the message with this `id`; `end`: the last page.", schemas.MESSAGE_OR_END),
+]
+Around = Annotated[str | None, _query("The page around the message with this `id`.", schemas.MESSAGE_ID)]
+WithReceipts = Annotated[bool, Query(description="Whether `receipts` says how much each reply on the page was given.")]
 AfterMemory = Annotated[str | None, _after("memory", schemas.MEMORY_ID)]
 AfterEntity = Annotated[str | None, _after("entity", schemas.ENTITY_ID)]
 AfterObservation = Annotated[str | None, _after("observation", schemas.OBSERVATION_ID)]
 FilterText = Annotated[
     str | None,
     _query('Only items that this filter lets pass, as JSON such as `{"role": "user"}`.', schemas.FILTER_TEXT_MARK),
+]
+OfBranch = Annotated[
+    Branch, Query(description="`all`: the messages of all branches of the session, and not only of its current one.")
 ]
 OfStatus = Annotated[MemoryStatus | None, Query(description="Only memories with this status. Without it: all.")]
 IdempotencyKey = Annotated[
@@ -84,6 +94,12 @@ OfName = Annotated[
 ]
 OfProject = Annotated[
     str | None, _query("Only sessions of this project; `none`: only those of the shared pool.", schemas.PROJECT_OR_NONE)
+]
+IsPinned = Annotated[bool | None, Query(description="Only what is pinned, or what is not. Without it: all.")]
+IsArchived = Annotated[bool | None, Query(description="Only sessions that are archived, or are not. Without it: all.")]
+OfExternalId = Annotated[
+    str | None,
+    _query("Only the session with this `external_id`: an empty list, and no error, if there is none.", schemas.NAME),
 ]
 OfUser = Annotated[str | None, _query("Only the sessions of this user.", schemas.NAME)]
 

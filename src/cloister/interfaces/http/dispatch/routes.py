@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Any, cast, get_args, get_type_hints
 
 from fastapi import Request
+from fastapi.datastructures import DefaultPlaceholder
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from fastapi.utils import create_model_field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -61,8 +63,10 @@ class Executors:
 class GuardedRoute(APIRoute):
     """Admits the caller before anything else is parsed. A handler without `@needs` cannot be a route."""
 
-    def __init__(self, path: str, endpoint: Callable[..., Any], **named: Any) -> None:
-        super().__init__(path, endpoint, **named)
+    def __init__(self, path: str, endpoint: Callable[..., Any], *, response_model: Any = None, **named: Any) -> None:
+        self._response_field: Any = None
+        super().__init__(path, endpoint, response_model=None, **named)
+        self.response_model = None if isinstance(response_model, DefaultPlaceholder) else response_model
         self._need = need_of(endpoint)
         self._arguments = argument_readers(endpoint, self.dependant)
         self.query_names = frozenset(field.alias for field in self.dependant.query_params)
@@ -72,6 +76,18 @@ class GuardedRoute(APIRoute):
         self._reads_body = has_body or self._refuses_body
         self._appends = Appending in get_args(get_type_hints(endpoint)["return"])
         self.app = self._serve
+
+    @property
+    def response_field(self) -> Any:
+        """The schema of the answer, which only the OpenAPI document needs: it is made when that is, and not at the start."""
+        if self._response_field is None and self.response_model is not None:
+            name = f"Response_{self.unique_id}"
+            self._response_field = create_model_field(name=name, type_=self.response_model, mode="serialization")
+        return self._response_field
+
+    @response_field.setter
+    def response_field(self, field: Any) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        self._response_field = field
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)

@@ -51,7 +51,7 @@ class EntryOperations(Body):
     user_id: Name | None = Field(default=None, description="Whose entries. Without it: those of no user.")
     operations: list[dict[str, Any]] = Field(
         description="Each has an `op`: `get`, `put`, `delete` (`namespace`, `key`), `search` (`namespace_prefix`), "
-        "`list_namespaces`, `delete_expired`, or `expect` (`namespace`, `key`, `value`): unless the entry has this value, or is "
-        "missing for `null`, nothing is written, and the answer is 409.",
+        "`list` (`namespace`; in order of keys, on from `after`), `list_namespaces`, `delete_expired`, or `expect` (`namespace`, "
+        "`key`, `value`): unless the entry has this value, or is missing for `null`, nothing is written, and the answer is 409.",
         json_schema_extra={"maxItems": MOST_OPERATIONS},
     )

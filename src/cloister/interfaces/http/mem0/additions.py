@@ -52,6 +52,7 @@ def add(scope: ProjectScope, body: AddRequest) -> dict[str, Any]:
             [draft.content for draft in drafts],
             metadata=target.metadata,
             valid_from=drafts[0].created_at,
+            by_assistant=[at for at, draft in enumerate(drafts) if draft.role == "assistant"],
         )
         return _answer(scope, added.memories, _ADDED, "SUCCEEDED")
     labelled_drafts = [

@@ -8,6 +8,7 @@ from starlette.responses import Response
 
 from cloister.domain.conversation import Session
 from cloister.domain.errors import NotFound
+from cloister.domain.sessions.fields import SessionFilter
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import iso
 from cloister.interfaces.http.dispatch.callers import Caller, needs
@@ -124,7 +125,12 @@ def _sessions(scope: ProjectScope, user: str | None, limit: int | None) -> Itera
     count = 0
     while True:
         found = scope.services.sessions.page(
-            scope.reach, limit=_PAGE, project=scope.project, any_project=False, user_id=user, before=before
+            scope.reach,
+            limit=_PAGE,
+            project=scope.project,
+            any_project=False,
+            wanted=SessionFilter(user_id=user),
+            before=before,
         )
         for session in found:
             if limit is not None and count >= limit:

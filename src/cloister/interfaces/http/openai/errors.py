@@ -69,7 +69,7 @@ def _is_unknown(request: Request, path: str) -> bool:
     """Whether a path under `/v1` is none of Cloister's own interface, so that a client of OpenAI's must have asked for it."""
     if not path.startswith("/v1/"):
         return False
-    own = {route.path.split("/")[2] for route in request.app.routes if _is_own(route)}
+    own = {route.path.split("/")[2] for route in request.app.router.routes if _is_own(route)}
     return path.split("/")[2] not in own or path.startswith(f"{CHAT}/")
 
 

@@ -1,8 +1,8 @@
 """The messages of an OpenAI client: which of them are recorded, and how memory is added to them.
 
 They are passed to the model in their order and unchanged, except that control tokens of chat templates are removed from all but
-system messages: a model server that interprets them would give a user's text another role. Memory is added to the system message,
-in marked blocks, without anything that the client sent itself.
+system messages, tool calls included: a model server that interprets them would give a user's text another role. Memory is added to
+the system message, in marked blocks, without anything that the client sent itself.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,7 @@ from cloister.domain.conversation import Draft
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.history import last_said, words_key
 from cloister.domain.prompts.outside_text import without_control_words
+from cloister.domain.prompts.outside_values import value_without_control_words
 from cloister.domain.prompts.prompt import system_part
 from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.text import MAX_NAME, checked_name
@@ -25,7 +26,6 @@ _INSTRUCTING = ("system", "developer")
 _TOOLS = ("tool", "function")
 _SPEAKERS = ("user", "assistant")
 _ROLES = (*_INSTRUCTING, *_SPEAKERS, *_TOOLS)
-_IDS = ("name", "tool_call_id")
 # How a part that is not text is recorded.
 _PARTS = {"image_url": "[image]", "input_audio": "[audio]", "file": "[file]"}
 _OTHER_PART = "[attachment]"
@@ -92,25 +92,27 @@ def memory_part(known: frozenset[str], context: Context, template: str | None) -
 
 
 def _without_control_words(message: ChatMessage) -> ChatMessage:
-    content: Any = message.get("content")
-    if message["role"] in _INSTRUCTING or not content:
+    """A message with everything in it sanitised: its text, and also its tool calls, names and ids."""
+    if message["role"] in _INSTRUCTING:
         return message
-    message = {**message, **{field: without_control_words(message[field]) for field in _IDS if message.get(field)}}
-    if isinstance(content, str):
-        return {**message, "content": without_control_words(content)}
-    return {**message, "content": parts_without_control_words(cast(list[Any], content))}
+    clean = value_without_control_words(message)
+    if isinstance(message.get("content"), list):
+        clean["content"] = parts_without_control_words(message["content"])
+    return clean
 
 
 def parts_without_control_words(parts: Sequence[Any]) -> list[Any]:
-    """Each text without control tokens. If one is spread over several parts, which a server may join, they become one text."""
-    texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
-    clean = [without_control_words(text) for text in texts]
-    joined = "".join(clean)
-    if without_control_words(joined) != joined:
-        others = [part for part in parts if not isinstance(part.get("text"), str)]
-        return [{"type": "text", "text": without_control_words("".join(texts))}, *others]
-    cleaned = iter(clean)
-    return [{**part, "text": next(cleaned)} if isinstance(part.get("text"), str) else part for part in parts]
+    """Each part without control tokens. If one is spread over several texts, which a server may join, they become one text."""
+    clean = [value_without_control_words(part) for part in parts]
+    joined = "".join(part["text"] for part in clean if _has_text(part))
+    if without_control_words(joined) == joined:
+        return clean
+    whole = without_control_words("".join(part["text"] for part in parts if _has_text(part)))
+    return [{"type": "text", "text": whole}, *(part for part in clean if not _has_text(part))]
+
+
+def _has_text(part: Any) -> bool:
+    return isinstance(part, Mapping) and isinstance(cast(Mapping[str, Any], part).get("text"), str)
 
 
 def _instructed(messages: Sequence[ChatMessage], part: str) -> list[ChatMessage]:

@@ -4,12 +4,13 @@ What many routes share is described here once, so that the routes themselves sta
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute
 
 from cloister.interfaces.http.audit.examples import AUDIT_EXAMPLES
 from cloister.interfaces.http.certificates.examples import CERTIFICATE_EXAMPLES
@@ -28,6 +29,7 @@ from cloister.interfaces.http.openapi.problem_examples import problem_example
 from cloister.interfaces.http.openapi.profile_examples import PROFILE_EXAMPLES
 from cloister.interfaces.http.problems import MEDIA_TYPE, STATUS, TITLES, Problem
 from cloister.interfaces.http.receipts.examples import RECEIPT_EXAMPLES
+from cloister.interfaces.http.sessions.examples import SESSION_EXAMPLES
 from cloister.interfaces.python.errors import KINDS
 
 Node = dict[str, Any]
@@ -178,7 +180,15 @@ _LINKS: Mapping[str, tuple[str, str, Sequence[str]]] = {
 
 
 class DescribedApp(FastAPI):
-    """A FastAPI app with the completed document, and an HTML page of it. Both are built when they are first requested."""
+    """A FastAPI app with the completed document, and an HTML page of it. Both are built when they are first requested. `routes` are
+    all routes, also those that no request has needed yet: `load_routes` imports them."""
+
+    load_routes: Callable[[], None] = staticmethod(lambda: None)
+
+    @property
+    def routes(self) -> list[BaseRoute]:
+        self.load_routes()
+        return self.router.routes
 
     @cached_property
     def document(self) -> bytes:
@@ -196,6 +206,7 @@ class DescribedApp(FastAPI):
 
 _EXAMPLES = {
     **EXAMPLES,
+    **SESSION_EXAMPLES,
     **MEMORY_EXAMPLES,
     **ENTITY_EXAMPLES,
     **PROFILE_EXAMPLES,

@@ -37,48 +37,10 @@ _PROJECT: dict[str, Any] = {
     "warnings": [],
 }
 _TENANT = {"tenant_id": TENANT, "name": "Household", "created_at": BEGAN, "projects": 2, "sessions": 1, "messages": 2}
-_NEW_SESSION = {
-    "external_id": SESSION,
-    "project_id": PROJECT,
-    "user_id": USER,
-    "title": "Lisbon in May",
-    "tags": ["holiday"],
-    "metadata": {"channel": "web"},
-}
-_SESSION = {
-    **_NEW_SESSION,
-    "message_count": 0,
-    "memory_job_pending": False,
-    "last_extraction_error": None,
-    "created_at": BEGAN,
-    "updated_at": BEGAN,
-}
 _NEW_KEY = {"name": "kitchen display", "project_id": PROJECT, "confined": True, "permissions": ["read"]}
 _API_KEY = {**_NEW_KEY, "key_id": KEY_ID, "user_id": None, "expires_at": None, "created_at": BEGAN}
 NEW_MESSAGE = {"role": "user", "content": "The ferry to Cacilhas leaves at ten past."}
 NEW_REPLY = {"role": "assistant", "content": "Noted: ten past, from Cais do Sodré."}
-_MESSAGE = {
-    "id": MESSAGE,
-    "session_id": SESSION,
-    "seq": 1,
-    **NEW_MESSAGE,
-    "author": None,
-    "status": "completed",
-    "is_memory_checked": False,
-    "tags": [f"session:{SESSION}", f"user:{USER}", f"project:{PROJECT}", "holiday"],
-    "context": {"session_id": SESSION, "trigger_id": None},
-    "categories": [],
-    "metadata": {},
-    "created_at": SAID,
-}
-_REPLY = {
-    **_MESSAGE,
-    "id": REPLY,
-    "seq": 2,
-    **NEW_REPLY,
-    "context": {"session_id": SESSION, "trigger_id": MESSAGE},
-    "created_at": ANSWERED,
-}
 _STRONG = {"relevance": 0.93, "strength": "strong"}
 _SAID: dict[str, Any] = {
     "id": MESSAGE,
@@ -218,27 +180,10 @@ EXAMPLES: Mapping[str, Example] = {
         request={"name": "Journeys by sea", "settings": {"pending_message_count": 8}},
         answer={**_PROJECT, "name": "Journeys by sea", "settings": {"pending_message_count": 8}},
     ),
-    "list_project_sessions": page_example(_SESSION, next_cursor=CURSOR),
     "list_api_keys": page_example(_API_KEY),
     "create_api_key": Example(request=_NEW_KEY, answer={**_API_KEY, "key": KEY}),
     "revoke_api_key": Example(),
     "get_usage": Example(answer=_USAGE),
-    "create_session": Example(request=_NEW_SESSION, answer=_SESSION),
-    "list_sessions": page_example(_SESSION),
-    "get_session": Example(answer=_SESSION),
-    "change_session": Example(
-        request={"title": "Lisbon, later", "project_id": None},
-        answer={**_SESSION, "title": "Lisbon, later", "project_id": None},
-    ),
-    "record_message": Example(
-        request={**NEW_MESSAGE, "categories": ["travel"]}, answer={**_MESSAGE, "categories": ["travel"]}
-    ),
-    "record_messages": Example(request={"messages": [NEW_MESSAGE, NEW_REPLY]}, answer={"data": [_MESSAGE, _REPLY]}),
-    "list_messages": page_example(_MESSAGE, _REPLY),
-    "record_episode": Example(
-        request={"session_id": SESSION, "user_message": NEW_MESSAGE["content"], "ai_response": NEW_REPLY["content"]},
-        answer={"id": EPISODE, "session_id": SESSION, "message_ids": [MESSAGE, REPLY], "created_at": SAID},
-    ),
     "build_context": Example(
         request={"session_id": "lisbon-tickets", "query": "When does the ferry leave?", "budget_tokens": 2_000},
         answer={
@@ -348,6 +293,9 @@ PARAMETERS: Mapping[str, Any] = {
     "memory_id": MEMORY,
     "entity_id": ENTITY,
     "after": MESSAGE,
+    "before": "end",
+    "around": MESSAGE,
+    "receipts": True,
     "key_id": KEY_ID,
     "receipt_id": RECEIPT,
     "user_id": USER,
@@ -356,10 +304,13 @@ PARAMETERS: Mapping[str, Any] = {
     "limit": 20,
     "cursor": CURSOR,
     "wait": "indexed",
+    "branch": "all",
     "dry_run": True,
     "retention_days": 365,
     "budget_tokens": 300,
     "status": "active",
+    "pinned": True,
+    "archived": False,
     "filter": '{"category": "travel"}',
     "last_event_id": EVENT_ID,
     "Last-Event-ID": EVENT_ID,

@@ -1,11 +1,9 @@
-"""Examples of profiles and of retention, from the same household as the others."""
+"""Examples of profiles and of the settings of a tenant, from the same household as the others."""
 
 from collections.abc import Mapping
 
 from cloister.domain.memory import quoted
 from cloister.interfaces.http.openapi.examples import ENTITY_SHAPE, MEMORY, MEMORY_SHAPE, Example
-
-_RETENTION = {"sessions": 3, "messages": 214, "memories": 17, "observations": 9, "complete": True, "files": 1}
 
 PROFILE_EXAMPLES: Mapping[str, Example] = {
     "get_user_profile": Example(
@@ -29,6 +27,4 @@ PROFILE_EXAMPLES: Mapping[str, Example] = {
     ),
     "get_tenant_settings": Example(answer={"retention_days": 365}),
     "change_tenant_settings": Example(request={"retention_days": 365}, answer={"retention_days": 365}),
-    "apply_tenant_retention": Example(answer=_RETENTION),
-    "apply_project_retention": Example(answer=_RETENTION),
 }

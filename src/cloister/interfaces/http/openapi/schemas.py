@@ -52,6 +52,7 @@ INSTRUCTIONS: Schema = _text(MAX_INSTRUCTIONS, _NUL)
 LANGUAGES: Schema = {"items": {"type": "string", "enum": [*KNOWN_LANGUAGES]}}
 TIME: Schema = {"format": "date-time"}
 TENANT_ID, PROJECT_ID, MESSAGE_ID, EPISODE_ID, KEY_ID = map(_id, ("ten", "proj", "msg", "ep", "key"))
+MESSAGE_OR_END: Schema = {"pattern": "^(end|msg_[0-9a-f]{16})$"}
 MEMORY_ID, ENTITY_ID, OBSERVATION_ID = map(_id, ("mem", "ent", "obs"))
 ITEM_ID: Schema = {"pattern": "^(msg|fc|fco|rs|item)_[0-9a-f]{16}$"}
 RESPONSE_ID, RECEIPT_ID = map(_id, ("resp", "rcpt"))

@@ -10,12 +10,25 @@ from cloister.interfaces.http.openapi.examples import (
     NEW_MESSAGE,
     PROJECT,
     RECEIPT,
+    SAID,
     SESSION,
+    USER,
     Example,
 )
 
 _REPLY, _QUESTION = "msg_04e2a8c19f400002", "msg_04e2a8c19f400001"
-_ITEM: dict[str, Any] = {**INLINE_RECEIPT["items"][0], "content": NEW_MESSAGE["content"], "session_id": SESSION}
+_ITEM: dict[str, Any] = {
+    **INLINE_RECEIPT["items"][0],
+    "content": NEW_MESSAGE["content"],
+    "session_id": SESSION,
+    "user_id": USER,
+    "role": "user",
+    "author": None,
+    "status": None,
+    "notes": None,
+    "created_at": SAID,
+    "same_session": False,
+}
 
 RECEIPT_EXAMPLES: Mapping[str, Example] = {
     "get_receipt": Example(
@@ -32,7 +45,7 @@ RECEIPT_EXAMPLES: Mapping[str, Example] = {
             "min_relevance": 0.2,
             "given": 2,
             "items": [_ITEM],
-            "hidden": {"another_project": 0, "forgotten": 1},
+            "hidden": {"another_project": 0, "other_branch": 0, "forgotten": 1},
             "summary": ["1 item forgotten"],
             "left_out": INLINE_RECEIPT["left_out"],
             "tokens": 52,

@@ -9,7 +9,8 @@ from starlette.responses import Response
 from cloister.interfaces.python import derived_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.items.shapes import Item
 from cloister.interfaces.python.pages import ONLY_IF_STALE
-from cloister.interfaces.python.receipts.shapes import InlineReceipt
+from cloister.interfaces.python.recall import shapes as recall_shapes
+from cloister.interfaces.python.receipts.shapes import InlineReceipt, ReceiptSummary
 
 OnlyIfStale = Annotated[int | None, Field(**ONLY_IF_STALE)]
 
@@ -22,7 +23,6 @@ ProjectPage = _page_model("ProjectPage", list[shapes.Project])
 TenantPage = _page_model("TenantPage", list[tenant_shapes.TenantSummary])
 ApiKeyPage = _page_model("ApiKeyPage", list[tenant_shapes.ApiKey])
 SessionPage = _page_model("SessionPage", list[shapes.Session])
-MessagePage = _page_model("MessagePage", list[shapes.Message])
 MemoryPage = _page_model("MemoryPage", list[derived_shapes.Memory])
 RevisionPage = _page_model("RevisionPage", list[derived_shapes.MemoryRevision])
 EntityPage = _page_model("EntityPage", list[derived_shapes.Entity])
@@ -35,12 +35,22 @@ class ItemList(BaseModel):
     data: list[Item]
 
 
+class MessagePage(BaseModel):
+    """Messages in chronological order. `next_cursor` goes on towards newer messages, `previous_cursor` towards older ones.
+    `receipts` are those of the replies on the page, if they were asked for."""
+
+    data: list[shapes.Message]
+    next_cursor: str | None
+    previous_cursor: str | None
+    receipts: list[ReceiptSummary]
+
+
 class MessageList(BaseModel):
     data: list[shapes.Message]
 
 
 class HitList(BaseModel):
-    data: list[shapes.Hit]
+    data: list[recall_shapes.Hit]
     stale: OnlyIfStale = None
     receipt: InlineReceipt
     receipt_id: str | None

@@ -64,6 +64,7 @@ Metadata = Annotated[
 DuplicateName = Annotated[bool, Field(description="Whether another project may have the same name.")]
 RetentionDays = Annotated[Whole, Field(json_schema_extra=schemas.RETENTION_DAYS)]
 ContextLimit = Annotated[Whole, Field(json_schema_extra=schemas.CONTEXT_LIMIT)]
+SystemPrompt = Annotated[str, Field(json_schema_extra=schemas.SYSTEM_PROMPT)]
 Relevance = Annotated[float, BeforeValidator(_as_real), Field(json_schema_extra=schemas.RELEVANCE)]
 
 _MIN_RELEVANCE = "What is less relevant is left out; 0 leaves nothing out. Without it: the project's setting."
@@ -133,7 +134,7 @@ class ProjectSettings(ReceiptSettings, Body):
     pending_message_count: Annotated[Whole, Field(json_schema_extra=schemas.PENDING_MESSAGES)] | None = Field(
         default=4, description="After how many new messages memories are extracted."
     )
-    system_prompt: Annotated[str, Field(json_schema_extra=schemas.SYSTEM_PROMPT)] | None = Field(
+    system_prompt: SystemPrompt | None = Field(
         default=None,
         description="The system prompt of the project's assistant: a template, in which `{MEMORY.CONTEXT}`, `{RELEVANT.HISTORY}`, "
         "`{ENTITIES}` and `{OBSERVATIONS}` are replaced by what was recalled, and `{PROFILE}` by what is known of the user. "
@@ -223,33 +224,6 @@ class NewApiKey(Body):
         description="Bind the key to one user: it has access to that user's sessions only, on every route. For keys that are "
         "given to a browser or a device. Such a key cannot have the permission `admin`.",
     )
-
-
-class NewSession(Body):
-    external_id: Name | None = Field(
-        default=None, description="Your id of the session. Without it, the server makes one."
-    )
-    project_id: ProjectId | None = Field(
-        default=None,
-        description="Without it: the project of the request, which is `X-Project-ID`, else the key's, else the default project. "
-        "`null`: no project, which is the shared pool.",
-    )
-    user_id: Name | None = Field(
-        default=None,
-        description="The user of the session. Memory is divided by user, in a project too unless its visibility is `shared`.",
-    )
-    title: Name | None = None
-    tags: Tags = Field(default=[])
-    metadata: Metadata = Field(default={})
-
-
-class SessionChange(Body):
-    """A change of a session; fields that are not given stay as they are."""
-
-    title: Name | None = Field(default=None, description="`null` removes the title.")
-    project_id: ProjectId | None = Field(default=None, description="`null` takes the session out of its project.")
-    tags: Tags | None = None
-    metadata: Metadata | None = None
 
 
 class NewMessage(Body):

@@ -11,7 +11,7 @@ from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.resources import bodies
 from cloister.interfaces.http.resources.answers import HitList, answer
-from cloister.interfaces.python import shapes
+from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.interfaces.python.receipts.shapes import receipt_fields
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import SearchTarget
@@ -19,7 +19,7 @@ from cloister.services.recall.search import SearchTarget
 router = APIRouter(route_class=GuardedRoute, tags=["Recall"])
 
 
-@router.post("/v1/context", response_model=shapes.Context)
+@router.post("/v1/context", response_model=recall_shapes.Context)
 @needs("read")
 def build_context(body: bodies.ContextRequest, caller: Caller) -> Response:
     """Build the context of a reply: the recent messages of a session, messages of its pool that match the query, memories, entities
@@ -38,7 +38,7 @@ def build_context(body: bodies.ContextRequest, caller: Caller) -> Response:
     )
     context = caller.services.context.build(caller.reach, body.session_id, request)
     receipts = caller.services.recall_receipts
-    return answer(shapes.context_shape(context, receipts.of_context(caller.reach, context, caller.key.id)))
+    return answer(recall_shapes.context_shape(context, receipts.of_context(caller.reach, context, caller.key.id)))
 
 
 @router.post("/v1/search", response_model=HitList)
@@ -58,7 +58,7 @@ def search(body: bodies.SearchRequest, caller: Caller) -> Response:
         filter=None if body.filter is None else parse_filter(body.filter),
     )
     made = caller.services.recall_receipts.of_search(caller.reach, found, body.session_id, caller.key.id)
-    hits = [shapes.hit_shape(hit) for hit in found.hits]
+    hits = recall_shapes.hit_shapes(found)
     return answer(HitList.model_construct(data=hits, stale=found.stale or None, **receipt_fields(made)))
 
 

@@ -6,6 +6,7 @@ from starlette.responses import Response
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import ProjectId as ProjectNumber
 from cloister.domain.identifiers import parse_project_id
+from cloister.interfaces.http.certificates.answers import removed_answer
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, NoBody, needs
 from cloister.interfaces.http.dispatch.parameters import DryRun, ProjectId, RetentionDays
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
@@ -42,7 +43,8 @@ def apply_tenant_retention(
     caller: Caller, _: NoBody, dry_run: DryRun = False, retention_days: RetentionDays = None
 ) -> Response:
     """Forget now what is older than the tenant and its projects keep, in all projects and outside them, as the server's worker does
-    every few minutes. With `dry_run=true` it is counted, and nothing is changed."""
+    every few minutes. `certificate` says what went, by kind and id, and the checks made afterwards. With `dry_run=true` it is
+    counted, and nothing is changed."""
     if caller.project_header is not None:
         raise InvalidRequest(
             "X-Project-ID", "names one project, and this is for all of them: use /org/projects/{project_id}/retention."
@@ -55,8 +57,8 @@ def apply_tenant_retention(
 def apply_project_retention(
     project_id: ProjectId, caller: Caller, _: NoBody, dry_run: DryRun = False, retention_days: RetentionDays = None
 ) -> Response:
-    """Forget now what is older than the project or its tenant keeps, as the server's worker does every few minutes. With
-    `dry_run=true` it is counted, and nothing is changed."""
+    """Forget now what is older than the project or its tenant keeps, as the server's worker does every few minutes. `certificate`
+    says what went, by kind and id, and the checks made afterwards. With `dry_run=true` it is counted, and nothing is changed."""
     return _applied(caller, parse_project_id(project_id), dry_run, retention_days)
 
 
@@ -66,4 +68,6 @@ def _applied(caller: CallerInfo, project: ProjectNumber | None, dry_run: bool, d
         return answer(shapes.retention_preview_shape(retention.preview(caller.reach, project, days=days)))
     if days is not None:
         raise InvalidRequest("retention_days", "can only be tried, with dry_run=true: change the setting instead.")
-    return answer(shapes.retention_shape(retention.apply(caller.reach, project)))
+    done = retention.apply(caller.reach, project)
+    removed = removed_answer(caller, done.removal, dry_run=False) if done.removal.named else None
+    return answer(shapes.retention_shape(done, None if removed is None else removed.certificate))

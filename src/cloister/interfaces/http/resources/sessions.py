@@ -5,40 +5,57 @@ from typing import Protocol
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from cloister.domain.conversation import Draft
-from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import NO_PROJECT, MessageId, ProjectId, parse_message_id, parse_project_id
+from cloister.domain.conversation import Draft, SessionChoices
+from cloister.domain.identifiers import NO_PROJECT, ProjectId, parse_message_id, parse_project_id
 from cloister.domain.recall.filter_language import filter_identity, parse_filter_text
+from cloister.domain.sessions.fields import ALL_SESSIONS, SessionChange, SessionFields, SessionFilter
+from cloister.domain.sessions.windows import range_of
 from cloister.domain.text import checked_content
 from cloister.interfaces.http.certificates.answers import check_dry_run, removed_answer
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, NoBody, needs
 from cloister.interfaces.http.dispatch.cursors import Listing
 from cloister.interfaces.http.dispatch.parameters import (
     After,
+    Around,
+    Before,
     Cursor,
     DryRun,
     FilterText,
     IdempotencyKey,
+    IsArchived,
+    IsPinned,
     Limit,
     MessageName,
+    OfBranch,
+    OfExternalId,
     OfProject,
     OfUser,
     SessionId,
     Wait,
+    WithReceipts,
     wait_until_indexed,
 )
 from cloister.interfaces.http.dispatch.routes import Appending, GuardedRoute
 from cloister.interfaces.http.resources import bodies
 from cloister.interfaces.http.resources.answers import MessageList, MessagePage, SessionPage, answer
 from cloister.interfaces.http.resources.write_only import message_answers, session_answer
+from cloister.interfaces.http.sessions.bodies import NewSession
+from cloister.interfaces.http.sessions.bodies import SessionChange as SessionBody
 from cloister.interfaces.python import preview_shapes, shapes
 from cloister.interfaces.python.arguments import draft_of, of_each
 from cloister.interfaces.python.certificates.shapes import Removed
-from cloister.interfaces.python.pages import foreign_cursor
+from cloister.interfaces.python.pages import branch_identity
+from cloister.interfaces.python.receipts.shapes import receipt_summary_shape
+from cloister.interfaces.python.sessions.message_cursors import MessageCursors
 from cloister.services.conversations.record import RecordRequest, RecordResult
-from cloister.services.conversations.sessions import SessionChange, SessionFields, check_change
 
 router = APIRouter(route_class=GuardedRoute, tags=["Sessions and messages"])
+
+
+class ChosenBranch(bodies.Body):
+    """A message of the branch that is wanted."""
+
+    message_id: bodies.MessageId
 
 
 @router.post(
@@ -49,7 +66,7 @@ router = APIRouter(route_class=GuardedRoute, tags=["Sessions and messages"])
 )
 @needs("write")
 def create_session(
-    body: bodies.NewSession, caller: Caller, idempotency_key: IdempotencyKey = None, wait: Wait = None
+    body: NewSession, caller: Caller, idempotency_key: IdempotencyKey = None, wait: Wait = None
 ) -> Response:
     """Create a session. Without `project_id` it is in the project of the request; with `null` in the shared pool. An existing
     `external_id` with equal fields is answered with that session and 200."""
@@ -60,26 +77,33 @@ def create_session(
         title=body.title,
         tags=tuple(body.tags),
         metadata=body.metadata,
+        choices=SessionChoices(body.pinned, body.archived, body.system_prompt, body.model),
     )
     session, is_new = caller.services.sessions.create(caller.reach, fields, idempotency_key=idempotency_key)
     wait_until_indexed(caller.services, wait)
     shape = shapes.session_shape(session)
-    if is_new:
-        return answer(shape, 201)
-    return answer(session_answer(caller, shape, title=body.title, tags=body.tags, metadata=body.metadata))
+    return answer(shape, 201) if is_new else answer(session_answer(caller, shape, body))
 
 
 @router.get("/v1/sessions", response_model=SessionPage)
 @needs("read")
 def list_sessions(
-    caller: Caller, project_id: OfProject = None, user_id: OfUser = None, limit: Limit = 50, cursor: Cursor = None
+    caller: Caller,
+    project_id: OfProject = None,
+    user_id: OfUser = None,
+    pinned: IsPinned = None,
+    archived: IsArchived = None,
+    external_id: OfExternalId = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
 ) -> Response:
     """List sessions, most recent activity first: of one project, with `project_id=none` of the shared pool, or without `project_id`
     of the project that the header or the key names, else of all."""
+    wanted = SessionFilter(user_id=user_id, pinned=pinned, archived=archived, external_id=external_id)
     if project_id == NO_PROJECT:
-        return session_page(caller, limit, cursor, any_project=False, user_id=user_id)
+        return session_page(caller, limit, cursor, any_project=False, wanted=wanted)
     project = caller.chosen_project() if project_id is None else parse_project_id(project_id)
-    return session_page(caller, limit, cursor, project=project, any_project=project is None, user_id=user_id)
+    return session_page(caller, limit, cursor, project=project, any_project=project is None, wanted=wanted)
 
 
 @router.get("/v1/sessions/{external_id}", response_model=shapes.Session)
@@ -92,33 +116,41 @@ def get_session(external_id: SessionId, caller: Caller) -> Response:
 @router.patch("/v1/sessions/{external_id}", response_model=shapes.Session | preview_shapes.MovePreview)
 @needs("write")
 def change_session(
-    external_id: SessionId, body: bodies.SessionChange, caller: Caller, wait: Wait = None, dry_run: DryRun = False
+    external_id: SessionId, body: SessionBody, caller: Caller, wait: Wait = None, dry_run: DryRun = False
 ) -> Response:
     """Change the given fields. `project_id: null` takes the session out of its project; its messages move along, except for what
-    replies quote from the pool that it leaves. With `dry_run=true` nothing is changed: the answer is how much would move, and how
-    many replies were given text of that pool; this needs the permission `read` too."""
-    moving = "project_id" in body.model_fields_set
+    replies quote from the pool that it leaves. With `dry_run=true` nothing is changed: the answer is how much would move, how
+    many replies were given text of that pool, and who would recall it then; this needs the permission `read` too. `pinned`,
+    `archived`, `system_prompt` and `model` are no activity: `updated_at` stays. A system prompt without placeholders is stored
+    with a warning."""
+    given = frozenset(body.model_fields_set)
+    moving = "project_id" in given
     project = parse_project_id(body.project_id) if moving and body.project_id is not None else None
     change = SessionChange(
         title=body.title,
-        untitle="title" in body.model_fields_set and body.title is None,
+        untitle="title" in given and body.title is None,
         tags=None if body.tags is None else tuple(body.tags),
         metadata=body.metadata,
+        pinned=body.pinned if "pinned" in given else None,
+        archived=body.archived if "archived" in given else None,
+        system_prompt=body.system_prompt,
+        model=body.model,
+        resets=given & {"system_prompt", "model"},
     )
     sessions = caller.services.sessions
     if dry_run:
         caller.key.require("read")
-        check_change(change)
+        sessions.check_change(change)
         target = project if moving else sessions.get(caller.reach, external_id).project
-        preview = sessions.preview_move(caller.reach, external_id, target)
+        is_admin = "admin" in caller.key.permissions
+        preview = sessions.preview_move(caller.reach, external_id, target, names_users=is_admin)
         return answer(preview_shapes.move_preview_shape(preview))
     if moving:
         changed = sessions.move(caller.reach, external_id, project, change)
     else:
         changed = sessions.change(caller.reach, external_id, change)
     wait_until_indexed(caller.services, wait)
-    shape = shapes.session_shape(changed)
-    return answer(session_answer(caller, shape, title=body.title, tags=body.tags, metadata=body.metadata))
+    return answer(session_answer(caller, shapes.session_shape(changed), body))
 
 
 @router.delete("/v1/sessions/{external_id}", response_model=shapes.Forgotten)
@@ -189,29 +221,48 @@ def list_messages(
     limit: Limit = 50,
     cursor: Cursor = None,
     after: After = None,
+    before: Before = None,
+    around: Around = None,
+    receipts: WithReceipts = False,
     filter: FilterText = None,
+    branch: OfBranch = "current",
 ) -> Response:
-    """List the messages of a session, in chronological order. With a `cursor`, `after` is ignored."""
+    """List the messages of a session's current branch, in chronological order: from its beginning, or after, before or around a
+    message; with `before=end` the last ones. With `branch=all` those of all branches, by their ids. With a `cursor`, `after`,
+    `before` and `around` are ignored."""
     wanted = None if filter is None else parse_filter_text(filter)
-    listing = Listing("messages", caller.reach.tenant, external_id, *filter_identity(wanted))
-    after_key = listing.number(cursor)
-    behind = MessageId(after_key) if after_key is not None else None if after is None else parse_message_id(after)
-    try:
-        session, found = caller.services.sessions.messages(
-            caller.reach, external_id, limit=limit + 1, after=behind, filter=wanted
+    cursors = MessageCursors(caller.reach.tenant, external_id, *branch_identity(branch), *filter_identity(wanted))
+    with cursors.reading(cursor):
+        session, window, summaries = caller.services.message_windows.page(
+            caller.reach,
+            external_id,
+            cursors.asked(cursor) or range_of(after, before, around),
+            limit=limit,
+            filter=wanted,
+            with_receipts=receipts,
+            all_branches=branch == "all",
         )
-    except NotFound as error:
-        # The cursor is of a deleted session that had the same external id.
-        if after_key is not None and error.kind == "message":
-            raise foreign_cursor() from None
-        raise
-    return listing.answer(
-        MessagePage,
-        found,
-        limit,
-        shape=lambda message: shapes.message_shape(message, session),
-        key=lambda message: (message.id,),
+    following, previous = cursors.of(window)
+    page = MessagePage.model_construct(
+        data=shapes.message_shapes(window.messages, session),
+        next_cursor=following,
+        previous_cursor=previous,
+        receipts=list(map(receipt_summary_shape, summaries)),
     )
+    return answer(page)
+
+
+@router.post("/v1/sessions/{external_id}/branch", response_model=shapes.Session)
+@needs("write")
+def choose_branch(external_id: SessionId, body: ChosenBranch, caller: Caller, wait: Wait = None) -> Response:
+    """Make the branch that contains a message the current one, down to the newest message below it. The messages of other branches
+    are kept, but not recalled. If the message is on the current branch, nothing changes. Refused with `turn_in_progress` while a
+    reply is being made. Needs the permission `read` too."""
+    caller.key.require("read")
+    message = parse_message_id(body.message_id)
+    session = caller.services.branches.choose(caller.reach, external_id, message)
+    wait_until_indexed(caller.services, wait)
+    return answer(shapes.session_shape(session))
 
 
 @router.delete("/v1/messages/{message_id}", response_model=Removed)
@@ -248,15 +299,15 @@ def session_page(
     *,
     project: ProjectId | None = None,
     any_project: bool,
-    user_id: str | None = None,
+    wanted: SessionFilter = ALL_SESSIONS,
 ) -> Response:
-    listing = Listing("sessions", caller.reach.tenant, project, any_project, user_id)
+    listing = Listing("sessions", caller.reach.tenant, project, any_project, *wanted.identity)
     found = caller.services.sessions.page(
         caller.reach,
         limit=limit + 1,
         project=project,
         any_project=any_project,
-        user_id=user_id,
+        wanted=wanted,
         before=listing.pair(cursor),
     )
     return listing.answer(

@@ -5,6 +5,7 @@ from starlette.responses import Response
 
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_key_id, parse_project_id
+from cloister.domain.sessions.fields import SessionFilter
 from cloister.domain.timestamps import parse_iso
 from cloister.interfaces.http.certificates.answers import removed_answer
 from cloister.interfaces.http.dispatch.callers import AllServices, Caller, needs
@@ -13,6 +14,8 @@ from cloister.interfaces.http.dispatch.parameters import (
     Cursor,
     DryRun,
     IdempotencyKey,
+    IsArchived,
+    IsPinned,
     KeyName,
     Limit,
     OfName,
@@ -83,7 +86,8 @@ def change_project(
 ) -> Response:
     """Rename a project, make it the default, change whether its members recall each other's messages, or change its settings.
     Fields that are not given stay as they are. With `dry_run=true` nothing is changed: the answer is how many sessions, of how many
-    users, would newly recall each other; of a change of `settings.retention_days`, what would be forgotten."""
+    users, would newly recall each other, and who these users are; of a change of `settings.retention_days`, what would be
+    forgotten."""
     projects, project = caller.services.projects, parse_project_id(project_id)
     settings = None if body.settings is None else body.settings.model_dump(exclude_unset=True)
     if dry_run:
@@ -102,7 +106,7 @@ def change_project(
             counts = caller.services.retention.preview(caller.reach, project, days=days)
             return answer(tenant_shapes.retention_preview_shape(counts))
         visibility = body.member_visibility or projects.project(caller.reach, project).member_visibility
-        preview = projects.preview_visibility(caller.reach, project, visibility)
+        preview = projects.preview_visibility(caller.reach, project, visibility, names_users=True)
         return answer(preview_shapes.visibility_preview_shape(preview))
     changed = projects.change_project(
         caller.reach,
@@ -118,17 +122,26 @@ def change_project(
 
 @router.delete("/org/projects/{project_id}", response_model=shapes.DeletedProject)
 @needs("admin")
-def delete_project(project_id: ProjectId, caller: Caller) -> Response:
-    """Delete a project. Its sessions move to the shared pool with all their messages; its entries are deleted."""
-    moved = caller.services.projects.delete_project(caller.reach, parse_project_id(project_id))
-    return answer(shapes.deleted_project_shape(moved, removed_answer(caller, moved.removal, dry_run=False)))
+def delete_project(project_id: ProjectId, caller: Caller, dry_run: DryRun = False) -> Response:
+    """Delete a project. Its sessions move to the shared pool with all their messages; its entries are deleted. With `dry_run=true`
+    nothing is changed: the answer is how much would move, and who would recall it there."""
+    moved = caller.services.projects.delete_project(caller.reach, parse_project_id(project_id), dry_run=dry_run)
+    return answer(shapes.deleted_project_shape(moved, removed_answer(caller, moved.removal, dry_run=dry_run)))
 
 
 @router.get("/org/projects/{project_id}/sessions", response_model=SessionPage)
 @needs("read")
-def list_project_sessions(project_id: ProjectId, caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
+def list_project_sessions(
+    project_id: ProjectId,
+    caller: Caller,
+    pinned: IsPinned = None,
+    archived: IsArchived = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Response:
     """List the sessions of a project, most recent activity first."""
-    return session_page(caller, limit, cursor, project=parse_project_id(project_id), any_project=False)
+    wanted = SessionFilter(pinned=pinned, archived=archived)
+    return session_page(caller, limit, cursor, project=parse_project_id(project_id), any_project=False, wanted=wanted)
 
 
 @router.get("/org/api-keys", response_model=ApiKeyPage)

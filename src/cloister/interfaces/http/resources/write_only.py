@@ -1,13 +1,15 @@
-"""Answers to keys that may write but not read: ids and the fields of the request itself, and nothing that was stored before.
+"""Answers to keys that may write but not read: new ids and the fields of the request itself, and nothing that was stored before.
 
-The answer of an existing session leaves out its stored title, tags, metadata, counts and times; that of a new message leaves out
-the tags of its session. Whether a memory existed already is not answered, since that would be reading."""
+The answer of an existing session leaves out its stored user, project, title, tags, metadata, choices, counts and times, unless the
+request named them; that of a new message leaves out its tags, which name the user and the project of the session, its position, and
+the id of an earlier message that it answers. (The id of a message contains its position: whoever may add messages can count them.)
+Whether a memory existed already is not answered, since that would be reading."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from cloister.domain.text import RESERVED_TAGS
+from cloister.domain.project_settings import prompt_warnings
 from cloister.interfaces.http.dispatch.callers import CallerInfo
+from cloister.interfaces.http.sessions.bodies import NewSession, SessionChange
 from cloister.interfaces.python import derived_shapes, shapes
 
 _NOTHING_ADDED = derived_shapes.Appended(appended=(), duplicates=0)
@@ -17,23 +19,27 @@ def may_read(caller: CallerInfo) -> bool:
     return not {"read", "admin"}.isdisjoint(caller.key.permissions)
 
 
-def session_answer(
-    caller: CallerInfo,
-    session: shapes.Session,
-    *,
-    title: str | None = None,
-    tags: Sequence[str] | None = None,
-    metadata: Mapping[str, object] | None = None,
-) -> shapes.Session:
+def session_answer(caller: CallerInfo, session: shapes.Session, body: NewSession | SessionChange) -> shapes.Session:
     """A session that existed before the request; for a write-only key, with the fields of the request."""
     if may_read(caller):
         return session
+    sent = body.model_fields_set
     return replace(
         session,
-        title=title,
-        tags=tuple(tags or ()),
-        metadata=metadata or {},
+        project_id=session.project_id if "project_id" in sent else None,
+        user_id=session.user_id if "user_id" in sent else None,
+        title=body.title,
+        tags=tuple(body.tags or ()),
+        metadata=body.metadata or {},
+        pinned=body.pinned,
+        archived=body.archived,
+        system_prompt=body.system_prompt,
+        model=body.model,
+        warnings=prompt_warnings(body.system_prompt),
+        memory_count=0,
         message_count=0,
+        current_leaf_id=None,
+        is_forked=False,
         memory_job_pending=False,
         last_extraction_error=None,
         updated_at=session.created_at,
@@ -45,7 +51,17 @@ def appended_answer(caller: CallerInfo, appended: derived_shapes.Appended) -> de
 
 
 def message_answers(caller: CallerInfo, messages: list[shapes.Message]) -> list[shapes.Message]:
-    """New messages; for a write-only key, with only those tags that the server sets, which are ids."""
+    """New messages; for a write-only key without what the session adds to them."""
     if may_read(caller):
         return messages
-    return [replace(each, tags=tuple(tag for tag in each.tags if tag.startswith(RESERVED_TAGS))) for each in messages]
+    new = {each.id for each in messages}
+    return [
+        replace(
+            each,
+            seq=0,
+            parent_id=each.parent_id if each.parent_id in new else None,
+            tags=(),
+            context=each.context if each.context.trigger_id in new else replace(each.context, trigger_id=None),
+        )
+        for each in messages
+    ]

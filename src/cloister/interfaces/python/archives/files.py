@@ -2,15 +2,14 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from cloister.domain.archive.lines import LONGEST_LINE
 from cloister.domain.archive.reading import ArchiveReader, check_archive
 from cloister.domain.errors import CloisterError, InvalidRequest, StorageError
+from cloister.interfaces.python.archives.shapes import BytesProgress
 
-BytesProgress = Callable[[int, int | None], object]
-"""Called with how many bytes are done, and how many there are, if that is known."""
 STEP = 1 << 20
 
 

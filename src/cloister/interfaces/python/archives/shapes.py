@@ -1,8 +1,12 @@
 """Shapes of what an export wrote, and of what an import did or would do."""
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
 from cloister.domain.archive import imported
+
+BytesProgress = Callable[[int, int | None], object]
+"""Called with how many bytes are done, and how many there are, if that is known."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

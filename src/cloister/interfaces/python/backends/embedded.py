@@ -7,13 +7,14 @@ from pathlib import Path
 from cloister.bootstrap import Services
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.conversation import Draft
-from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import KeyId, MessageId, ProjectId, TenantId
 from cloister.domain.maintenance.backup import BackupReport, StepProgress
 from cloister.domain.maintenance.damage import RowCheck
 from cloister.domain.maintenance.vacuum import VacuumReport
 from cloister.domain.recall.filter_language import filter_identity
 from cloister.domain.scope import MemberVisibility, Reach
+from cloister.domain.sessions.fields import SessionChange, SessionFields, SessionFilter
+from cloister.domain.sessions.windows import MessageRange
 from cloister.interfaces.audit.report import Audit
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.archives.shapes import Imported, imported_shape
@@ -24,11 +25,12 @@ from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.entries.backends import EmbeddedEntries
 from cloister.interfaces.python.files.backends import EmbeddedFiles
 from cloister.interfaces.python.items.backends import EmbeddedItems
-from cloister.interfaces.python.pages import Page, PageRequest, foreign_cursor
+from cloister.interfaces.python.pages import Branch, Page, PageRequest, branch_identity
+from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.interfaces.python.receipts.backends import EmbeddedReceipts
 from cloister.interfaces.python.receipts.hits import Hits
 from cloister.interfaces.python.receipts.shapes import receipt_fields
-from cloister.services.conversations.sessions import SessionChange, SessionFields
+from cloister.interfaces.python.sessions.message_cursors import MessageCursors
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.recall.build_context import ContextRequest
@@ -53,16 +55,16 @@ class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries, EmbeddedF
     def session(self, session_id: str) -> shapes.Session:
         return shapes.session_shape(self.services.sessions.get(self.reach, session_id))
 
-    def sessions(self, project: ProjectChoice, user_id: str | None, page: PageRequest[int]) -> Page[shapes.Session]:
+    def sessions(self, project: ProjectChoice, wanted: SessionFilter, page: PageRequest[int]) -> Page[shapes.Session]:
         any_project = project is UNSPECIFIED
-        wanted = None if project is UNSPECIFIED else project
-        cursors = self._cursors("sessions", wanted, any_project, user_id)
+        named = None if project is UNSPECIFIED else project
+        cursors = self._cursors("sessions", named, any_project, *wanted.identity)
         rows = self.services.sessions.page(
             self.reach,
             limit=page.limit + 1,
-            project=wanted,
+            project=named,
             any_project=any_project,
-            user_id=user_id,
+            wanted=wanted,
             before=cursors.pair(page.cursor),
         )
         return cursors.page(
@@ -76,7 +78,7 @@ class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries, EmbeddedF
         return shapes.session_shape(self.services.sessions.move(self.reach, session_id, project, change))
 
     def preview_move(self, session_id: str, project: ProjectId | None) -> preview_shapes.MovePreview:
-        preview = self.services.sessions.preview_move(self.reach, session_id, project)
+        preview = self.services.sessions.preview_move(self.reach, session_id, project, names_users=True)
         return preview_shapes.move_preview_shape(preview)
 
     def delete_session(self, session_id: str, dry_run: bool) -> shapes.Forgotten:
@@ -104,30 +106,29 @@ class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries, EmbeddedF
         )
         return shapes.episode_shape(episode, session_id)
 
-    def messages(self, session_id: str, page: PageRequest[MessageId]) -> Page[shapes.Message]:
-        cursors = self._cursors("messages", session_id, *filter_identity(parsed_filter(page.filter)))
-        start = cursors.number(page.cursor)
-        after = page.after if start is None else MessageId(start)
-        try:
-            session, rows = self.services.sessions.messages(
-                self.reach, session_id, limit=page.limit + 1, after=after, filter=parsed_filter(page.filter)
+    def messages(
+        self, session_id: str, page: PageRequest[MessageId], asked: MessageRange, branch: Branch
+    ) -> Page[shapes.Message]:
+        wanted = parsed_filter(page.filter)
+        cursors = MessageCursors(self.reach.tenant, session_id, *branch_identity(branch), *filter_identity(wanted))
+        with cursors.reading(page.cursor):
+            session, window, _ = self.services.message_windows.page(
+                self.reach,
+                session_id,
+                cursors.asked(page.cursor) or asked,
+                limit=page.limit,
+                filter=wanted,
+                all_branches=branch == "all",
             )
-        except NotFound as error:
-            # The cursor is of an earlier session with this external id.
-            if start is not None and error.kind == "message":
-                raise foreign_cursor() from None
-            raise
-        return cursors.page(
-            rows,
-            page.limit,
-            shape=lambda message: shapes.message_shape(message, session),
-            key=lambda message: (message.id,),
-        )
+        return Page(shapes.message_shapes(window.messages, session), *cursors.of(window))
+
+    def choose_branch(self, session_id: str, message: MessageId) -> shapes.Session:
+        return shapes.session_shape(self.services.branches.choose(self.reach, session_id, message))
 
     def forget_message(self, message: MessageId, dry_run: bool) -> Removed:
         return self._removed(self.services.forgetting.message(self.reach, message, dry_run=dry_run), dry_run)
 
-    def context(self, session_id: str, query: ContextQuery) -> shapes.Context:
+    def context(self, session_id: str, query: ContextQuery) -> recall_shapes.Context:
         request = ContextRequest(
             question=query.query,
             asked_at=query.asked_at,
@@ -140,7 +141,7 @@ class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries, EmbeddedF
             filter=parsed_filter(query.filter),
         )
         context = self.services.context.build(self.reach, session_id, request)
-        return shapes.context_shape(context, self.services.recall_receipts.of_context(self.reach, context, None))
+        return recall_shapes.context_shape(context, self.services.recall_receipts.of_context(self.reach, context, None))
 
     def search(self, query: SearchQuery) -> Hits:
         is_of_session = query.session_id is not None and query.project is UNSPECIFIED
@@ -158,7 +159,7 @@ class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries, EmbeddedF
             filter=parsed_filter(query.filter),
         )
         made = self.services.recall_receipts.of_search(self.reach, found, query.session_id, None)
-        return Hits(map(shapes.hit_shape, found.hits), stale=found.stale or None, **receipt_fields(made))
+        return Hits(recall_shapes.hit_shapes(found), stale=found.stale or None, **receipt_fields(made))
 
     def create_project(self, name: str, visibility: MemberVisibility, allow_duplicate_name: bool) -> shapes.Project:
         created = self.services.projects.create_project(
@@ -182,12 +183,12 @@ class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries, EmbeddedF
         return shapes.project_shape(self.services.projects.change_project(self.reach, project, **asdict(change)))
 
     def preview_visibility(self, project: ProjectId, visibility: MemberVisibility) -> preview_shapes.VisibilityPreview:
-        preview = self.services.projects.preview_visibility(self.reach, project, visibility)
+        preview = self.services.projects.preview_visibility(self.reach, project, visibility, names_users=True)
         return preview_shapes.visibility_preview_shape(preview)
 
-    def delete_project(self, project: ProjectId) -> shapes.DeletedProject:
-        moved = self.services.projects.delete_project(self.reach, project)
-        return shapes.deleted_project_shape(moved, self._removed(moved.removal, False))
+    def delete_project(self, project: ProjectId, dry_run: bool) -> shapes.DeletedProject:
+        moved = self.services.projects.delete_project(self.reach, project, dry_run=dry_run)
+        return shapes.deleted_project_shape(moved, self._removed(moved.removal, dry_run))
 
     def project_profile(self, project: ProjectId, user_id: str | None, budget: int) -> derived_shapes.Profile:
         found = self.services.profiles.of_project(self.reach, project, user_id=user_id, budget=budget)
@@ -217,7 +218,9 @@ class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries, EmbeddedF
         retention = self.services.retention
         if dry_run:
             return tenant_shapes.retention_preview_shape(retention.preview(self.reach, project, days=retention_days))
-        return tenant_shapes.retention_shape(retention.apply(self.reach, project))
+        done = retention.apply(self.reach, project)
+        removed = self._removed(done.removal, False) if done.removal.named else None
+        return tenant_shapes.retention_shape(done, None if removed is None else removed.certificate)
 
     def export(self, target: ArchiveTarget) -> Iterator[bytes]:
         return self.services.export.lines(self.reach, target)

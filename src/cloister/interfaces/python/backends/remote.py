@@ -26,6 +26,8 @@ from cloister.domain.identifiers import (
 )
 from cloister.domain.memory import MemoryStatus
 from cloister.domain.scope import MemberVisibility
+from cloister.domain.sessions.fields import SessionChange, SessionFields, SessionFilter
+from cloister.domain.sessions.windows import MessageRange
 from cloister.domain.timestamps import iso
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.archives.shapes import Imported
@@ -35,6 +37,8 @@ from cloister.interfaces.python.backends.remote_maintenance import RemoteMainten
 from cloister.interfaces.python.backends.requests import (
     PROJECTS,
     SESSIONS,
+    choices_given,
+    conditions_of,
     description_of,
     duplicate_field,
     entity_path,
@@ -44,6 +48,7 @@ from cloister.interfaces.python.backends.requests import (
     message_body,
     project_field,
     project_path,
+    range_parameters,
     session_path,
     tried,
     user_path,
@@ -52,10 +57,9 @@ from cloister.interfaces.python.certificates.backends import RemoteRemovals
 from cloister.interfaces.python.entries.backends import RemoteEntries
 from cloister.interfaces.python.files.backends import RemoteFiles
 from cloister.interfaces.python.items.shapes import Item
-from cloister.interfaces.python.pages import Page, PageRequest
+from cloister.interfaces.python.pages import Branch, Page, PageRequest
 from cloister.interfaces.python.receipts.backends import RemoteReceipts
 from cloister.services.conversations.item_format import NewItem
-from cloister.services.conversations.sessions import SessionChange, SessionFields
 from cloister.services.memories.corrections import MemoryChange
 from cloister.services.memories.entity_changes import Correction, EntitySplit
 from cloister.services.tenancy.api_keys import KeyFields
@@ -92,15 +96,15 @@ class RemoteBackend(RemoteReceipts, RemoteEntries, RemoteFiles, RemoteRemovals, 
         given = fields_given(
             external_id=fields.external_id, user_id=fields.user_id, title=fields.title, metadata=fields.metadata
         )
-        body = {**given, **project_field(project), "tags": fields.tags}
+        body = {**given, **choices_given(fields.choices), **project_field(project), "tags": fields.tags}
         return self.server.create(SESSIONS, body).one(shapes.Session)
 
     def session(self, session_id: str) -> shapes.Session:
         return self.server.get(session_path(session_id)).one(shapes.Session)
 
-    def sessions(self, project: ProjectChoice, user_id: str | None, page: PageRequest[int]) -> Page[shapes.Session]:
+    def sessions(self, project: ProjectChoice, wanted: SessionFilter, page: PageRequest[int]) -> Page[shapes.Session]:
         filtered = None if project is UNSPECIFIED else NO_PROJECT if project is None else format_project_id(project)
-        return self._page(shapes.Session, SESSIONS, page, project_id=filtered, user_id=user_id)
+        return self._page(shapes.Session, SESSIONS, page, str, project_id=filtered, **conditions_of(wanted))
 
     def update_session(self, session_id: str, change: SessionChange) -> shapes.Session:
         return self.server.change("PATCH", session_path(session_id), description_of(change)).one(shapes.Session)
@@ -131,8 +135,16 @@ class RemoteBackend(RemoteReceipts, RemoteEntries, RemoteFiles, RemoteRemovals, 
         body = {"session_id": session_id, "user_message": question.content, "ai_response": answer.content}
         return self.server.create("/v1/episodes", body, header_of(idempotency_key)).one(shapes.Episode)
 
-    def messages(self, session_id: str, page: PageRequest[MessageId]) -> Page[shapes.Message]:
-        return self._page(shapes.Message, f"{session_path(session_id)}/messages", page, format_message_id)
+    def messages(
+        self, session_id: str, page: PageRequest[MessageId], asked: MessageRange, branch: Branch
+    ) -> Page[shapes.Message]:
+        given = None if branch == "current" else branch
+        path = f"{session_path(session_id)}/messages"
+        return self._page(shapes.Message, path, page, format_message_id, branch=given, **range_parameters(asked))
+
+    def choose_branch(self, session_id: str, message: MessageId) -> shapes.Session:
+        body = {"message_id": format_message_id(message)}
+        return self.server.change("POST", f"{session_path(session_id)}/branch", body).one(shapes.Session)
 
     def items(self, session_id: str, page: PageRequest[int], newest_first: bool) -> Page[Item]:
         order = "desc" if newest_first else "asc"
@@ -249,8 +261,8 @@ class RemoteBackend(RemoteReceipts, RemoteEntries, RemoteFiles, RemoteRemovals, 
         answer = self.server.change("PATCH", path, {"member_visibility": visibility})
         return answer.one(preview_shapes.VisibilityPreview)
 
-    def delete_project(self, project: ProjectId) -> shapes.DeletedProject:
-        return self.server.change("DELETE", project_path(project)).one(shapes.DeletedProject)
+    def delete_project(self, project: ProjectId, dry_run: bool) -> shapes.DeletedProject:
+        return self.server.change("DELETE", tried(project_path(project), dry_run)).one(shapes.DeletedProject)
 
     def project_profile(self, project: ProjectId, user_id: str | None, budget: int) -> derived_shapes.Profile:
         path = f"{project_path(project)}/profile"

@@ -3,7 +3,7 @@
 from typing import Final
 from urllib.parse import quote
 
-from cloister.domain.conversation import Draft
+from cloister.domain.conversation import Draft, SessionChoices
 from cloister.domain.errors import NotFound
 from cloister.domain.files.commands import FileCommand
 from cloister.domain.identifiers import (
@@ -12,13 +12,15 @@ from cloister.domain.identifiers import (
     ProjectId,
     format_entity_id,
     format_memory_id,
+    format_message_id,
     format_project_id,
 )
+from cloister.domain.sessions.fields import SessionChange, SessionFilter
+from cloister.domain.sessions.windows import END, MessageRange
 from cloister.domain.text import MAX_NAME, checked_name, is_storable
 from cloister.domain.timestamps import iso
 from cloister.interfaces.python.arguments import UNSPECIFIED, ProjectChoice
 from cloister.interfaces.python.pages import GivenFilter
-from cloister.services.conversations.sessions import SessionChange
 
 SESSIONS: Final = "/v1/sessions"
 PROJECTS: Final = "/org/projects"
@@ -39,7 +41,37 @@ def filter_field(filter: GivenFilter | None) -> dict[str, object]:
 
 
 def description_of(change: SessionChange) -> dict[str, object]:
-    return fields_given(title=change.title, tags=change.tags, metadata=change.metadata)
+    given = fields_given(
+        title=change.title,
+        tags=change.tags,
+        metadata=change.metadata,
+        pinned=change.pinned,
+        archived=change.archived,
+        system_prompt=change.system_prompt,
+        model=change.model,
+    )
+    return dict.fromkeys(change.resets) | given
+
+
+def choices_given(choices: SessionChoices) -> dict[str, object]:
+    """Sent only where something was chosen: an older server does not know the fields."""
+    return {name: value for name, value in choices._asdict().items() if value}
+
+
+def conditions_of(wanted: SessionFilter) -> dict[str, str | None]:
+    """The query parameters of a list of sessions."""
+    flags = {
+        name: None if value is None else str(value).lower()
+        for name, value in (("pinned", wanted.pinned), ("archived", wanted.archived))
+    }
+    return {"user_id": wanted.user_id, "external_id": wanted.external_id, **flags}
+
+
+def range_parameters(asked: MessageRange) -> dict[str, str | None]:
+    """The query parameters of a window of messages that is not one after a message."""
+    if asked.direction == "after":
+        return {}
+    return {asked.direction: END if asked.message is None else format_message_id(asked.message)}
 
 
 def message_body(draft: Draft) -> dict[str, object]:

@@ -22,10 +22,11 @@ class EntryMethods:
     ) -> list[Any]:
         """Run operations on the key-value store of a project, and return one result for each.
 
-        Each has an `op`: `get`, `put`, `delete` (`namespace`, `key`), `search` (`namespace_prefix`), `list_namespaces`,
-        `delete_expired`, or `expect`: unless the entry has this `value`, or is missing if that is None, nothing is written, and it
-        is a `Conflict`. Entries belong to one user of one project, or to none; without `project_id` it is the key's project, else
-        the default project, with None no project. All writes are one transaction, after the reads.
+        Each has an `op`: `get`, `put`, `delete` (`namespace`, `key`), `search` (`namespace_prefix`), `list` (`namespace`: its
+        entries in order of their keys, on from the key `after`), `list_namespaces`, `delete_expired`, or `expect`: unless the entry
+        has this `value`, or is missing if that is None, nothing is written, and it is a `Conflict`. Entries belong to one user of
+        one project, or to none; without `project_id` it is the key's project, else the default project, with None no project. All
+        writes are one transaction, after the reads.
         """
         batch = read_batch(operations)
         return self._backend.run_entry_operations(batch, project_choice(project_id), checked_user(user_id))

@@ -15,6 +15,7 @@ from cloister.domain.entries.operations import (
     delete_entry,
     expect_entry,
     get_entry,
+    list_entries,
     list_namespaces,
     put_entry,
     search_entries,
@@ -125,6 +126,10 @@ def _search(fields: Fields) -> Operation:
 
 
 def _list(fields: Fields) -> Operation:
+    return list_entries(fields["namespace"], after=fields.get("after"), limit=fields.get("limit", 100))
+
+
+def _list_namespaces(fields: Fields) -> Operation:
     conditions: list[tuple[MatchKind, Sequence[str]]] = []
     for condition in cast(Sequence[Fields], fields.get("match_conditions") or ()):
         if not isinstance(condition, Mapping) or set(condition) != {"match_type", "path"}:  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -173,6 +178,7 @@ _KINDS: Mapping[object, _Kind] = {
         required=("namespace_prefix",),
         optional=("filter", "limit", "offset", "query", "vector", "refresh_ttl"),
     ),
-    "list_namespaces": _Kind(read=_list, optional=("match_conditions", "max_depth", "limit", "offset")),
+    "list": _Kind(read=_list, required=("namespace",), optional=("after", "limit")),
+    "list_namespaces": _Kind(read=_list_namespaces, optional=("match_conditions", "max_depth", "limit", "offset")),
     "delete_expired": _Kind(read=lambda _: DeleteExpired()),
 }

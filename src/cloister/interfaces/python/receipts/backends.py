@@ -8,7 +8,6 @@ from cloister.bootstrap import Services
 from cloister.domain.errors import ProjectRequired
 from cloister.domain.identifiers import MessageId, ReceiptId, format_message_id, format_receipt_id
 from cloister.domain.scope import Reach
-from cloister.interfaces.python import shapes
 from cloister.interfaces.python.backends.interface import ContextQuery, SearchQuery
 from cloister.interfaces.python.backends.requests import (
     fields_given,
@@ -17,6 +16,7 @@ from cloister.interfaces.python.backends.requests import (
     session_path,
     time_fields,
 )
+from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.interfaces.python.receipts.hits import Hits
 from cloister.interfaces.python.receipts.shapes import (
     Explanation,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # the HTTP client takes long to load, and an embedded Cloiste
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Found:
-    data: list[shapes.Hit]
+    data: list[recall_shapes.Hit]
     receipt: InlineReceipt | None = None
     receipt_id: str | None = None
     stale: int | None = None
@@ -60,7 +60,7 @@ class RemoteReceipts:
     server: "Connection"
     _default_project_id: Callable[[], str]
 
-    def context(self, session_id: str, query: ContextQuery) -> shapes.Context:
+    def context(self, session_id: str, query: ContextQuery) -> recall_shapes.Context:
         session_path(session_id)
         given = fields_given(**asdict(replace(query, filter=None)))
         body = {
@@ -69,7 +69,7 @@ class RemoteReceipts:
             **time_fields(query.asked_at, query.as_of),
             **filter_field(query.filter),
         }
-        return self.server.ask("/v1/context", body).one(shapes.Context)
+        return self.server.ask("/v1/context", body).one(recall_shapes.Context)
 
     def search(self, query: SearchQuery) -> Hits:
         """Where neither a session nor a project is named, it is the key's project, else the tenant's default project."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from cloister.interfaces.python.recall.shapes import Hit
 from cloister.interfaces.python.receipts.shapes import InlineReceipt
-from cloister.interfaces.python.shapes import Hit
 
 
 class Hits(list[Hit]):

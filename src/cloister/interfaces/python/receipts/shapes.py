@@ -38,10 +38,19 @@ class ReceiptItem:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredReceiptItem(ReceiptItem):
-    """The same with its words as they are now, and its session."""
+    """The same with its words as they are now, when they were said or made, and of whom they are. A message has a `role` and
+    perhaps an `author`, a memory a `status`, an entity `notes`, and all but entities a session. `same_session`: it is of the
+    session of the receipt."""
 
     content: str
     session_id: str | None
+    user_id: str | None = None
+    role: str | None = None
+    author: str | None = None
+    status: str | None = None
+    notes: str | None = None
+    created_at: str = ""
+    same_session: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,9 +90,9 @@ class SentPart:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SentPrompt:
-    """What was sent to the model, without its words. `prompt` is `default` or `project`; of the project's own prompt there is the
-    SHA-256. Without `placeholders`, nothing that is remembered was given. `conversation_ids` are the messages of the session that
-    were sent, as far as they exist; `more_parts` are not listed."""
+    """What was sent to the model, without its words. `prompt` is `default`, `project` or `session`; of the prompt of a project or a
+    session there is the SHA-256. Without `placeholders`, nothing that is remembered was given. `conversation_ids` are the messages
+    of the session that were sent, as far as they exist; `more_parts` are not listed."""
 
     prompt: str
     template_sha256: str | None
@@ -131,6 +140,19 @@ class Receipt:
     tokens: int
     sent: SentPrompt | None
     reply: ReplyFacts | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReceiptSummary:
+    """The receipt of a reply in numbers: how many items it was `given`, and how many of them are `strong` and `weak`. Without
+    `placeholders` its prompt had no room for what is remembered."""
+
+    id: str
+    message_id: str
+    given: int
+    strong: int
+    weak: int
+    placeholders: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -207,7 +229,7 @@ def receipt_shape(shown: ShownReceipt) -> Receipt:
         key_id=_key(receipt),
         min_relevance=receipt.terms.floor,
         given=len(receipt.items),
-        items=tuple(map(_stored_item, shown.items)),
+        items=tuple(_stored_item(item, stored.session_name) for item in shown.items),
         hidden=shown.hidden,
         summary=shown.summary,
         left_out=receipt.left_out,
@@ -224,6 +246,17 @@ def receipt_shape(shown: ShownReceipt) -> Receipt:
             first_token_ms=answered.first_token_ms,
             total_ms=answered.total_ms,
         ),
+    )
+
+
+def receipt_summary_shape(summary: domain.ReceiptSummary) -> ReceiptSummary:
+    return ReceiptSummary(
+        id=format_receipt_id(summary.id),
+        message_id=format_message_id(summary.reply),
+        given=summary.given,
+        strong=summary.strong,
+        weak=summary.weak,
+        placeholders=summary.placeholders,
     )
 
 
@@ -261,8 +294,8 @@ def _change(change: DomainChange) -> ReceiptChange:
     )
 
 
-def _stored_item(shown: ShownItem) -> StoredReceiptItem:
-    item = shown.item
+def _stored_item(shown: ShownItem, session: str | None) -> StoredReceiptItem:
+    item, words = shown
     return StoredReceiptItem(
         kind=item.kind,
         id=_FORMATS[item.kind](item.id),
@@ -271,8 +304,15 @@ def _stored_item(shown: ShownItem) -> StoredReceiptItem:
         relevance=item.relevance,
         strength=item.strength,
         is_excerpt=item.is_excerpt,
-        content=shown.content,
-        session_id=shown.session,
+        content=words.content,
+        session_id=words.session,
+        user_id=words.user,
+        role=words.role,
+        author=words.author,
+        status=words.status,
+        notes=words.notes,
+        created_at=iso(words.created_at),
+        same_session=words.session is not None and words.session == session,
     )
 
 

@@ -8,6 +8,8 @@ from cloister.models.rules.tables import single_values as table
 
 _LARGE_AREA = anchored(rf"(?:{table.LARGE_AREAS})$")
 _OLDEST = 120
+_TOGETHER = ("engaged", "reunited")
+"""Statuses of those who have a boyfriend or a girlfriend, too."""
 
 
 def contradicts(new: Stated, old: Stated) -> bool:
@@ -59,16 +61,17 @@ def _is_large(home: Stated) -> bool:
 
 
 def _relationship_changed(new: Stated, old: Stated) -> bool:
-    if not old.words or not old.positive:
+    if not old.words:
         return False
     partner_before, partner = old.words[1:], new.words[1:]
+    if not old.positive:
+        began = new.words[0] == old.words[0] or (old.words[0] == "relationship" and new.words[0] in _TOGETHER)
+        return new.positive and began and (not partner_before or overlap(partner, partner_before))
     if not new.positive:
         named = new.words[0] not in table.ENDED_BY
         if named:
             return overlap(new.words, partner_before)
-        same = new.words[0] == old.words[0] or (
-            new.words[0] == "relationship" and old.words[0] in ("engaged", "reunited")
-        )
+        same = new.words[0] == old.words[0] or (new.words[0] == "relationship" and old.words[0] in _TOGETHER)
         return same and (not partner or not partner_before or overlap(partner, partner_before))
     ended = old.words[0] in table.ENDED_BY[new.words[0]]
     if ended and new.words[0] == "broken up" and partner and partner_before:

@@ -20,6 +20,7 @@ _PARTNER = linear(rf"\b(?:to|with|dating|seeing|married|called|named|dumped) (?P
 _ALONE_AGAIN = anchored(
     r"be (?:back to being single|(?:all )?on (?:my|their) own again|solo again)(?: now)?$", IGNORECASE
 )
+_HAS_NO = anchored(r"have no (?=boyfriend|girlfriend|partner|wife|husband)", IGNORECASE)
 _WITH = anchored(rf"be with (?P<value>{NAMES})$")
 _FORMER_PARTNER = linear(
     r"\b(?:ex|ex-\w+|first (?:wife|husband)|(?:old|former) (?:boyfriend|girlfriend|partner))\b", IGNORECASE
@@ -81,6 +82,8 @@ def relationship(key: str, said: Predicate) -> tuple[Stated, ...]:
     """The status that a predicate's key states. That of a former partner says nothing about the present one."""
     if _ALONE_AGAIN.match(said.key) and not said.negated:
         return (Stated(family="relationship", subject="relationship", words=("single",)),)
+    nobody = _HAS_NO.match(key)
+    key = f"have a {key[nobody.end() :]}" if nobody else key
     for status, pattern in _STATUSES:
         if pattern.match(key):
             if _FORMER_PARTNER.search(key):
@@ -93,7 +96,7 @@ def relationship(key: str, said: Predicate) -> tuple[Stated, ...]:
                     family="relationship",
                     subject="relationship",
                     words=words,
-                    positive=not said.negated,
+                    positive=said.negated is bool(nobody),
                     dated=dated,
                 ),
             )

@@ -4,12 +4,14 @@ A memory that changes a fact gets the subject of the memory that it makes untrue
 time. A memory that may be about the same fact but does not clearly change it gets no subject, and changes nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from cloister.domain.extraction import ExtractedMemory, KnownMemory
 from cloister.domain.identifiers import MemoryId, MessageId
+from cloister.domain.memory import same_as
 from cloister.models.rules.categories import IMPORTANCE, Category
+from cloister.models.rules.changes.canonical import canonical
 from cloister.models.rules.changes.conflicts import contradicts
 from cloister.models.rules.changes.doubts import is_doubtful, is_of_another
 from cloister.models.rules.changes.habits import keeps_subject
@@ -34,6 +36,10 @@ _CATEGORIES: dict[Family, Category] = {
 }
 
 
+def _read(content: str) -> str:
+    return canonical(content)[0]
+
+
 @dataclass(kw_only=True, slots=True)
 class NewMemory:
     """A memory of this run, with what was decided of it so far."""
@@ -45,6 +51,7 @@ class NewMemory:
     values: tuple[Stated, ...]
     said_at: int
     sources: list[MessageId]
+    stored: str
     subject: str | None = None
     retracts: bool = False
     replaces: list[MemoryId] = field(default_factory=list[MemoryId])
@@ -93,13 +100,18 @@ _Older = NewMemory | _KnownValue
 class Supersession:
     """The memories of one run, in the order in which they were said. Each is compared with a bounded number of older ones."""
 
-    def __init__(self, known: Iterable[KnownMemory]) -> None:
+    def __init__(self, known: Iterable[KnownMemory], read: Callable[[str], str] = _read) -> None:
+        """`read` gives the text of a known memory in the words of extracted ones."""
         self._known = list(known)
+        self._read = read
         self._speakers: set[str] = set()
         self._older: dict[tuple[str, str], list[_Older]] = {}
 
-    def add(self, fact: Fact, speaker: Speaker, said_at: int, source: MessageId) -> NewMemory:
-        """Add a memory that was said after those added before, and decide what it makes untrue."""
+    def add(
+        self, fact: Fact, speaker: Speaker, said_at: int, source: MessageId, *, stored: str | None = None
+    ) -> NewMemory:
+        """Add a memory that was said after those added before, and decide what it makes untrue. `stored` is its text, if that is
+        another than the fact's."""
         stated_here = stated_values(fact.content, speaker)
         new = NewMemory(
             fact=fact,
@@ -108,6 +120,7 @@ class Supersession:
             values=() if fact.returned or is_doubtful(fact.content) else stated_here,
             said_at=said_at,
             sources=[source],
+            stored=stored or fact.content,
         )
         if not new.values:
             return new
@@ -137,6 +150,9 @@ class Supersession:
             return
         if not stated.positive and stated.words and stated.family in (*_SEVERAL, "relationship"):
             return  # that a value ended which was not known says nothing about the present one
+        if same := next((old for old in self._before(new, stated) if _says_the_same(old, new)), None):
+            new.subject, new.retracts = same.subject, not stated.positive
+            return
         is_unclear = any(
             value.positive and value.subject == stated.subject
             for old in self._before(new, stated)
@@ -155,7 +171,8 @@ class Supersession:
         if speaker.subject not in self._speakers:
             self._speakers.add(speaker.subject)
             for memory in self._known if len(self._speakers) <= _MOST_SPEAKERS else ():
-                self._file(_KnownValue(memory=memory, values=stated_values(memory.content, speaker)), speaker)
+                values = stated_values(self._read(memory.content), speaker)
+                self._file(_KnownValue(memory=memory, values=values), speaker)
 
     def _file(self, one: _Older, speaker: Speaker) -> None:
         for kind in {_kind(value) for value in one.values}:
@@ -169,6 +186,12 @@ def _kind(stated: Stated) -> str:
     if stated.family == "habit":
         return f"habit:{stated.words[0]}"
     return stated.subject if stated.family in ("attribute", "liking") else stated.family
+
+
+def _says_the_same(old: _Older, new: NewMemory) -> bool:
+    """Whether another session, or an earlier message, made the same statement: it is about the same subject then."""
+    before = old.stored if isinstance(old, NewMemory) else old.content
+    return old.subject is not None and same_as(before) == same_as(new.stored)
 
 
 def _end(new: NewMemory, stated: Stated, ended: list[_Older]) -> None:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from cloister.domain.identifiers import PoolId
 from cloister.domain.scope import Reach
-from cloister.index.exact.second_vectors import SecondVectors
+from cloister.index.exact.second_vectors import SecondVectors, Similarities
 from cloister.models.unit_vectors import UnitVector
 from cloister.services.recall.embeddings.query_vectors import QueryVectors
 from cloister.storage.interface import Transaction
@@ -36,7 +36,7 @@ class AdditionalRecall:
 
     def similarities(
         self, transaction: Transaction, pool: PoolId, ids: npt.NDArray[np.int64], asked: QueryVector
-    ) -> npt.NDArray[np.float32] | None:
+    ) -> Similarities | None:
         """See `SecondVectors.similarities`. The pool is one that the caller found through a scope."""
         return self._vectors.similarities(PoolVectors(transaction, pool, self._model), ids, asked.vector)
 

@@ -36,7 +36,8 @@ ORDER BY project_id
 -- name: archive_sessions
 SELECT
     s.session_id, s.external_id, s.project_id, s.user_id, s.title, s.tags, s.metadata, s.next_sequence, s.episode_id,
-    s.observed_message_id, s.created_at, s.updated_at, s.pool_id, p.user_id
+    s.observed_message_id, s.created_at, s.updated_at, s.pinned, s.archived, s.system_prompt, s.model, s.settled_message_id,
+    s.pool_id, p.user_id
 FROM session AS s
 JOIN pool AS p ON p.tenant_id = s.tenant_id AND p.pool_id = s.pool_id
 WHERE s.tenant_id = :tenant_id AND s.pool_id IS NOT NULL
@@ -249,10 +250,12 @@ WHERE tenant_id = :tenant_id AND is_default = 1 AND settings = '{}' AND name = :
 -- Returns no row if the id or the external id is taken.
 INSERT INTO session (
     session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, next_sequence, episode_id,
-    observed_message_id, message_count, changed_version, rebuilt_version, created_at, updated_at
+    observed_message_id, settled_message_id, message_count, changed_version, rebuilt_version, created_at, updated_at, pinned,
+    archived, system_prompt, model
 ) VALUES (
     :session_id, :tenant_id, :external_id, :project_id, :pool_id, :user_id, :title, :tags, :metadata, :next_sequence,
-    :episode_id, :observed_message_id, 0, :version, :version, :created_at, :updated_at
+    :episode_id, :observed_message_id, :settled_message_id, 0, :version, :version, :created_at, :updated_at, :pinned,
+    :archived, :system_prompt, :model
 )
 ON CONFLICT DO NOTHING
 RETURNING session_id
@@ -262,8 +265,9 @@ RETURNING session_id
 UPDATE session
 SET external_id = :external_id, project_id = :project_id, pool_id = :pool_id, user_id = :user_id, title = :title,
     tags = :tags, metadata = :metadata, next_sequence = :next_sequence, episode_id = :episode_id,
-    observed_message_id = :observed_message_id, changed_version = :version, rebuilt_version = :version,
-    created_at = :created_at, updated_at = :updated_at
+    observed_message_id = :observed_message_id, settled_message_id = :settled_message_id, changed_version = :version,
+    rebuilt_version = :version, created_at = :created_at, updated_at = :updated_at, pinned = :pinned, archived = :archived,
+    system_prompt = :system_prompt, model = :model
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND pool_id IS NULL
 RETURNING session_id
 
@@ -282,6 +286,10 @@ INSERT INTO message (
 UPDATE session
 SET aged_sequence = CASE WHEN aged_sequence > 0 THEN 0 ELSE aged_sequence - 1 END, oldest_at = NULL, message_count = message_count + :added, unchecked_count = unchecked_count + :unchecked, changed_version = :version,
     rebuilt_version = :version, episode_id = coalesce(episode_id, :episode_id),
+    leaf_id = CASE WHEN is_forked = 1 THEN leaf_id ELSE (
+        SELECT max(m.message_id) FROM message AS m
+        WHERE m.tenant_id = :tenant_id AND m.message_id > :first AND m.message_id <= :last
+    ) END,
     next_sequence = CASE WHEN next_sequence > :next_sequence THEN next_sequence ELSE :next_sequence END,
     updated_at = CASE WHEN updated_at > :updated_at THEN updated_at ELSE :updated_at END
 WHERE tenant_id = :tenant_id AND session_id = :session_id

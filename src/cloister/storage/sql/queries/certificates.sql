@@ -30,6 +30,36 @@ ORDER BY message_id, position
 -- name: session_response_ids
 SELECT response_id FROM session_response WHERE tenant_id = :tenant_id AND session_id = :session_id ORDER BY response_id
 
+-- name: session_receipt_ids
+SELECT receipt_id FROM receipt WHERE tenant_id = :tenant_id AND session_id = :session_id ORDER BY receipt_id
+
+-- name: message_receipt_ids
+-- The receipts that are about any of these messages, as the question or as the reply.
+SELECT receipt_id FROM receipt
+WHERE tenant_id = :tenant_id AND session_id = :session_id
+    AND (
+        question_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+        OR reply_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+    )
+ORDER BY receipt_id
+
+-- name: old_receipt_ids
+-- Those of contexts and searches from before a time, as `delete_old_receipts` removes them.
+SELECT receipt_id FROM receipt
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND kind <> 'reply' AND created_at < :before
+ORDER BY receipt_id
+
+-- name: user_receipt_ids
+SELECT receipt_id FROM receipt
+WHERE tenant_id = :tenant_id AND session_id IS NULL AND user_id = :user_id
+ORDER BY receipt_id
+
+-- name: tenant_receipt_ids
+SELECT receipt_id FROM receipt WHERE tenant_id = :tenant_id ORDER BY receipt_id LIMIT :limit
+
+-- name: count_receipts
+SELECT count(*) FROM receipt WHERE tenant_id = :tenant_id
+
 -- name: session_files
 SELECT path, recalled_pool_id, updated_at FROM memory_file
 WHERE tenant_id = :tenant_id AND session_id = :session_id
@@ -96,6 +126,10 @@ SELECT
     (
         SELECT count(*) FROM session_response
         WHERE tenant_id = :tenant_id AND response_id IN (SELECT value FROM json_each(CAST(:response_ids AS TEXT)))
+    ),
+    (
+        SELECT count(*) FROM receipt
+        WHERE tenant_id = :tenant_id AND receipt_id IN (SELECT value FROM json_each(CAST(:receipt_ids AS TEXT)))
     )
 
 -- name: remaining_messages
@@ -117,19 +151,14 @@ SELECT
 -- name: remaining_of_user
 SELECT
     (SELECT count(*) FROM entry WHERE tenant_id = :tenant_id AND user_id = :user_id),
-    (SELECT count(*) FROM api_key WHERE tenant_id = :tenant_id AND user_id = :user_id)
+    (SELECT count(*) FROM api_key WHERE tenant_id = :tenant_id AND user_id = :user_id),
+    (SELECT count(*) FROM receipt WHERE tenant_id = :tenant_id AND session_id IS NULL AND user_id = :user_id)
 
 -- name: remaining_of_project
 SELECT
     (SELECT count(*) FROM entry WHERE tenant_id = :tenant_id AND coalesce(project_id, 0) = :project_id),
     (SELECT count(*) FROM session WHERE tenant_id = :tenant_id AND project_id = :project_id),
     (SELECT count(*) FROM project WHERE tenant_id = :tenant_id AND project_id = :project_id AND deleted_at IS NULL)
-
--- name: entries_of_project
-SELECT namespace, entry_key FROM entry
-WHERE tenant_id = :tenant_id AND coalesce(project_id, 0) = :project_id
-ORDER BY namespace, entry_key
-LIMIT :limit
 
 -- name: remaining_of_tenant
 SELECT
@@ -144,6 +173,7 @@ SELECT
     (SELECT count(*) FROM entity_relation WHERE tenant_id = :tenant_id),
     (SELECT count(*) FROM session_item WHERE tenant_id = :tenant_id),
     (SELECT count(*) FROM session_response WHERE tenant_id = :tenant_id),
+    (SELECT count(*) FROM receipt WHERE tenant_id = :tenant_id),
     (SELECT count(*) FROM memory_file WHERE tenant_id = :tenant_id),
     (SELECT count(*) FROM entry WHERE tenant_id = :tenant_id),
     (SELECT count(*) FROM idempotency WHERE tenant_id = :tenant_id),

@@ -45,6 +45,12 @@ INSERT INTO mention (tenant_id, message_id, entity_id, session_id, created_at, n
 VALUES (:tenant_id, :message_id, :entity_id, :session_id, :created_at, :notes)
 ON CONFLICT DO NOTHING
 
+-- name: fill_mention
+-- A mention without notes may be of a message that had left the current branch, and is read again now.
+UPDATE mention SET notes = :notes, created_at = :created_at
+WHERE tenant_id = :tenant_id AND message_id = :message_id AND entity_id = :entity_id AND session_id = :session_id
+    AND notes = ''
+
 -- name: mentions
 -- The names of these entities, each in a row without a message, and their mentions, with the user of each session, the visibility of
 -- the project, and the session if it is in the project now. In no order. An entity's own name and those that are part of it are

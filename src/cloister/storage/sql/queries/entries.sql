@@ -20,6 +20,16 @@ WHERE tenant_id = :tenant_id AND coalesce(project_id, 0) = coalesce(CAST(:projec
 ORDER BY updated_at DESC, entry_id
 LIMIT :limit OFFSET :offset
 
+-- name: entries_by_key
+-- The entries of one namespace in order of their keys. No key is empty, so that all are after an empty text.
+SELECT {entry_columns}
+FROM entry
+WHERE tenant_id = :tenant_id AND coalesce(project_id, 0) = coalesce(CAST(:project_id AS BIGINT), 0)
+    AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '') AND namespace = :namespace AND entry_key > :after
+    AND (expires_at IS NULL OR expires_at > :now)
+ORDER BY entry_key
+LIMIT :limit
+
 -- name: entries_to_filter
 -- The same without a limit, since a filter is applied to each.
 SELECT {entry_columns}

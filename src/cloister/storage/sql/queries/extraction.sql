@@ -35,12 +35,13 @@ LIMIT :limit
 
 -- name: mark_checked
 UPDATE message SET is_memory_checked = 1
-WHERE tenant_id = :tenant_id AND session_id = :session_id AND is_memory_checked = 0
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND is_memory_checked = 0 AND status = 'completed'
     AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
 
 -- name: present_messages
+-- On the current branch, or on any.
 SELECT message_id FROM message
-WHERE tenant_id = :tenant_id AND session_id = :session_id
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND (CAST(:all_branches AS BIGINT) = 1 OR {on_branch})
     AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
 
 -- name: lock_claimed_session
@@ -75,13 +76,7 @@ WHERE tenant_id = :tenant_id AND session_id = :session_id
 ORDER BY last_message_id
 
 -- name: forget_past
-DELETE FROM session_past
-WHERE tenant_id = :tenant_id AND session_id = :session_id AND last_message_id <= :last_message_id
-
--- name: oldest_unchecked
-SELECT min(message_id) FROM message
-WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last
-    AND is_memory_checked = 0 AND status = 'completed'
+DELETE FROM session_past WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: unobserved_messages
 -- The messages older than the recent window that no observation covers yet.
@@ -90,7 +85,7 @@ WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last AND
     AND message_id <= coalesce((
         SELECT min(recent.message_id) - 1 FROM (
             SELECT message_id FROM message
-            WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last
+            WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last AND {on_branch}
             ORDER BY message_id DESC LIMIT :window
         ) AS recent
     ), :after)
@@ -151,6 +146,11 @@ DELETE FROM observation WHERE tenant_id = :tenant_id AND session_id = :session_i
 -- The first message of the first observation that covers a message.
 SELECT min(first_message_id) FROM observation
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND first_message_id <= :message_id AND last_message_id >= :message_id
+
+-- name: first_observation_until
+-- The first message of the first observation that covers any message from this one on.
+SELECT min(first_message_id) FROM observation
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND last_message_id >= :message_id
 
 -- name: delete_observations_from
 DELETE FROM observation

@@ -24,7 +24,7 @@ WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
     AND (CAST(:labelled AS BIGINT) = 0 OR m.metadata <> '{}' OR m.categories <> '[]')
 
 -- name: filter_session_messages
--- The messages of one session after an id, in order; others than completed ones too.
+-- The messages of one session after an id, in order; others than completed ones too. Of its current branch, or of all.
 SELECT
     message_id, role, author, created_at,
     CASE WHEN CAST(:labels AS BIGINT) = 1 THEN categories ELSE '[]' END,
@@ -32,6 +32,7 @@ SELECT
 FROM message
 WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last
     AND created_at >= :created_from AND created_at <= :created_until
+    AND (CAST(:all_branches AS BIGINT) = 1 OR {on_branch})
     AND (CAST(:labelled AS BIGINT) = 0 OR metadata <> '{}' OR categories <> '[]')
 ORDER BY message_id
 
@@ -47,7 +48,7 @@ WHERE tenant_id = :tenant_id AND project_id = :project_id
     AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '') AND part_of IS NULL AND deleted_at IS NULL
 
 -- name: session_messages
--- Messages of one session by id, in order.
+-- Messages of one session by id, in order, on any branch.
 SELECT {message_columns}
 FROM message
 WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last

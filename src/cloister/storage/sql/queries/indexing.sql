@@ -52,18 +52,20 @@ WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :end
 ORDER BY message_id
 
 -- name: requeue_around
--- The messages around a deleted one: their index entries include its text.
+-- The messages around one that was deleted, or left or entered the current branch: their index entries include its text.
 UPDATE message SET indexed_at = NULL
 WHERE tenant_id = :tenant_id AND message_id IN (
     SELECT before.message_id FROM (
         SELECT message_id FROM message
-        WHERE tenant_id = :tenant_id AND message_id > :after AND message_id < :message_id
+        WHERE tenant_id = :tenant_id AND message_id > :after AND message_id < :message_id AND status = 'completed'
+            AND (vector IS NULL OR length(vector) > 0)
         ORDER BY message_id DESC LIMIT :around
     ) AS before
     UNION ALL
     SELECT behind.message_id FROM (
         SELECT message_id FROM message
-        WHERE tenant_id = :tenant_id AND message_id > :message_id AND message_id <= :end
+        WHERE tenant_id = :tenant_id AND message_id > :message_id AND message_id <= :end AND status = 'completed'
+            AND (vector IS NULL OR length(vector) > 0)
         ORDER BY message_id LIMIT :around
     ) AS behind
 )

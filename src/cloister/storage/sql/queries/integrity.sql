@@ -110,7 +110,8 @@ DELETE FROM entry WHERE tenant_id = :tenant_id AND entry_id = :entry_id
 -- name: blank_message
 -- In place of a damaged message: it is not recalled, and what derives from it stays.
 UPDATE message
-SET role = :role, author = NULL, metadata = '{}', categories = '[]', content = :content, tokens = :tokens, status = 'failed',
+SET role = :role, author = NULL, metadata = '{}', categories = '[]', content = :content, tokens = :tokens,
+    status = CASE WHEN {on_branch} THEN 'failed' ELSE 'off_failed' END,
     vector = :vector, terms = :terms, checksum = :checksum
 WHERE tenant_id = :tenant_id AND message_id = :message_id
 

@@ -1,5 +1,12 @@
 -- Items of conversations that are not messages, what items of messages have besides their text, and responses of OpenAI's interface.
 
+-- columns: item_on_branch
+NOT EXISTS (
+        SELECT 1 FROM message AS m
+        WHERE m.tenant_id = :tenant_id AND m.message_id = session_item.message_id
+            AND m.status IN ('off_completed', 'off_partial', 'off_failed')
+    )
+
 -- columns: item_columns
 message_id, position, item_id, response_id, recalled_pool_id, item
 
@@ -10,15 +17,20 @@ VALUES (:tenant_id, :session_id, :message_id, :position, :item_id, :response_id,
 -- name: last_message
 SELECT max(message_id) FROM message WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last
 
+-- name: last_current_message
+SELECT max(message_id) FROM message
+WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last AND {on_branch}
+
 -- name: last_position
 SELECT max(position) FROM session_item WHERE tenant_id = :tenant_id AND message_id = :message_id
 
 -- name: items_after
--- Items that are not messages, after a position, in order.
+-- Items that are not messages, after a position, in order; those behind messages of the current branch, or before all messages.
 SELECT {item_columns}
 FROM session_item
 WHERE tenant_id = :tenant_id AND message_id >= :message_id AND message_id <= :last AND position > 0
     AND recalled_pool_id = :pool_id AND (message_id > :message_id OR position > :position)
+    AND {item_on_branch}
 ORDER BY message_id, position
 LIMIT :limit
 
@@ -28,6 +40,7 @@ SELECT {item_columns}
 FROM session_item
 WHERE tenant_id = :tenant_id AND message_id >= :first AND message_id <= :message_id AND position > 0
     AND recalled_pool_id = :pool_id AND (message_id < :message_id OR position < :position)
+    AND {item_on_branch}
 ORDER BY message_id DESC, position DESC
 LIMIT :limit
 
@@ -41,12 +54,13 @@ WHERE tenant_id = :tenant_id AND position = 0
 -- name: item_by_id
 SELECT {item_columns} FROM session_item
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND item_id = :item_id
+    AND (CAST(:all_branches AS BIGINT) = 1 OR {item_on_branch})
 
 -- name: messages_after
 -- A page of the messages of one session that are items, in order.
 SELECT {message_columns}
 FROM message
-WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last AND status <> 'failed'
+WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last AND status IN ('completed', 'partial')
 ORDER BY message_id
 LIMIT :limit
 
@@ -54,7 +68,7 @@ LIMIT :limit
 -- The same, last first.
 SELECT {message_columns}
 FROM message
-WHERE tenant_id = :tenant_id AND message_id > :first AND message_id < :before AND status <> 'failed'
+WHERE tenant_id = :tenant_id AND message_id > :first AND message_id < :before AND status IN ('completed', 'partial')
 ORDER BY message_id DESC
 LIMIT :limit
 

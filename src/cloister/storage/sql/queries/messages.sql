@@ -13,24 +13,47 @@ INSERT INTO message (
 )
 
 -- name: messages
--- A page of the messages of one session, in order.
+-- A page of the messages of one session, in order: of its current branch, or of all.
 SELECT {message_columns}
 FROM message
 WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last
+    AND (CAST(:all_branches AS BIGINT) = 1 OR {on_branch})
 ORDER BY message_id
 LIMIT :limit
 
--- name: recent_messages
--- The last completed messages of a role, newest first, among the last :window of the session.
+-- name: last_messages_before
+-- The last messages of one session before an id, newest first: of its current branch, or of all.
 SELECT {message_columns}
 FROM message
-WHERE tenant_id = :tenant_id AND role = :role AND status = 'completed' AND message_id <= :last
+WHERE tenant_id = :tenant_id AND message_id > :first AND message_id < :before
+    AND (CAST(:all_branches AS BIGINT) = 1 OR {on_branch})
+ORDER BY message_id DESC
+LIMIT :limit
+
+-- name: recent_messages
+-- The last completed messages of a role, and with :with_partial 1 partial ones, newest first, among the last :window of the session.
+SELECT {message_columns}
+FROM message
+WHERE tenant_id = :tenant_id AND role = :role AND message_id <= :last
+    AND (status = 'completed' OR (CAST(:with_partial AS BIGINT) = 1 AND status = 'partial'))
     AND message_id > (
         SELECT CASE WHEN max(message_id) - :window > :first THEN max(message_id) - :window ELSE :first END
         FROM message
         WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last
     )
 ORDER BY message_id DESC
+LIMIT :limit
+
+-- name: recent_authors
+-- The names of users who spoke among the last :window messages of the session.
+SELECT DISTINCT author
+FROM message
+WHERE tenant_id = :tenant_id AND role = 'user' AND author IS NOT NULL AND message_id <= :last
+    AND message_id > (
+        SELECT CASE WHEN max(message_id) - :window > :first THEN max(message_id) - :window ELSE :first END
+        FROM message
+        WHERE tenant_id = :tenant_id AND message_id > :first AND message_id <= :last
+    )
 LIMIT :limit
 
 -- name: count_given_recalled_text

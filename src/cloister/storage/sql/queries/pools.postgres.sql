@@ -29,13 +29,14 @@ SELECT m.message_id, m.vector
 FROM message AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE m.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.generation = :generation AND length(m.vector) > 0
+    AND {m_on_branch}
     AND m.message_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:message_ids AS TEXT))))
 
 -- name: pool_messages
 SELECT {pool_message_columns}
 FROM message AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
-WHERE m.tenant_id = :tenant_id AND s.pool_id = :pool_id
+WHERE m.tenant_id = :tenant_id AND s.pool_id = :pool_id AND {m_on_branch}
     AND m.message_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:message_ids AS TEXT))))
 
 -- name: pool_recent_messages

@@ -125,15 +125,16 @@ FROM json_each(CAST(:message_ids AS TEXT)) AS named
 CROSS JOIN message AS m
 CROSS JOIN session AS s
 WHERE m.message_id = named.value AND m.tenant_id = :tenant_id AND m.generation = :generation AND length(m.vector) > 0
+    AND {m_on_branch}
     AND s.session_id = m.session_id AND s.tenant_id = m.tenant_id AND s.pool_id = :pool_id
 
 -- name: pool_messages
--- By id, for ids that an index returned: only those that are in this pool now.
+-- By id, for ids that an index returned: only those that are in this pool now, on the current branches of their sessions.
 SELECT {pool_message_columns}
 FROM json_each(CAST(:message_ids AS TEXT)) AS named
 CROSS JOIN message AS m
 CROSS JOIN session AS s
-WHERE m.message_id = named.value AND m.tenant_id = :tenant_id
+WHERE m.message_id = named.value AND m.tenant_id = :tenant_id AND {m_on_branch}
     AND s.session_id = m.session_id AND s.tenant_id = m.tenant_id AND s.pool_id = :pool_id
 
 -- name: pool_recent_messages

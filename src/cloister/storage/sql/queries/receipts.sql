@@ -33,9 +33,18 @@ WHERE r.tenant_id = :tenant_id AND r.receipt_id = :receipt_id AND r.session_id I
     AND (CAST(:confined_to AS BIGINT) IS NULL OR r.project_id = :confined_to)
     AND (CAST(:bound_user AS TEXT) IS NULL OR r.user_id = :bound_user)
 
+-- name: receipts_of_replies
+-- Those of a session that the caller found. The receipt of a reply has the number of the reply.
+SELECT {receipt_columns}
+FROM receipt AS r
+WHERE r.tenant_id = :tenant_id AND r.session_id = :session_id
+    AND r.receipt_id IN (SELECT value FROM json_each(CAST(:receipt_ids AS TEXT)))
+    AND r.kind = 'reply' AND r.reply_id IS NOT NULL AND (r.expires_at IS NULL OR r.expires_at > :now)
+ORDER BY r.receipt_id
+
 -- name: messages_in_reach
--- Which of these messages are in any session within the caller's reach.
-SELECT m.message_id
+-- Which of these messages are in any session within the caller's reach, and whether they are on its current branch.
+SELECT m.message_id, CAST(CASE WHEN {m_on_branch} THEN 1 ELSE 0 END AS BIGINT)
 FROM message AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE m.tenant_id = :tenant_id AND m.message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))

@@ -1,7 +1,7 @@
 -- columns: session_columns
 session_id, tenant_id, external_id, project_id, pool_id, user_id, title, tags, metadata, message_count, created_at,
-updated_at, memory_count, CAST(CASE WHEN due_at IS NULL THEN 0 ELSE 1 END AS BIGINT), extraction_error, next_sequence,
-episode_id, unchecked_count
+updated_at, memory_count, CAST(CASE WHEN due_at IS NULL THEN 0 ELSE 1 END AS BIGINT), extraction_error, pinned, archived,
+system_prompt, model, leaf_id, is_forked, next_sequence, episode_id, unchecked_count
 
 -- name: session
 SELECT {session_columns}
@@ -20,7 +20,8 @@ WHERE tenant_id = :tenant_id AND external_id = :external_id
 FOR UPDATE
 
 -- name: sessions
--- A page of sessions, newest activity first. With :any_project 0 only those of :project_id, where NULL is the shared pool.
+-- A page of sessions, newest activity first. With :any_project 0 only those of :project_id, where NULL is the shared pool. With
+-- :pinned or :archived, only those that are (1), or are not (0).
 SELECT {session_columns}
 FROM session
 WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL
@@ -28,6 +29,8 @@ WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL
     AND (CAST(:bound_user AS TEXT) IS NULL OR user_id = :bound_user)
     AND (CAST(:any_project AS BIGINT) = 1 OR project_id IS NOT DISTINCT FROM CAST(:project_id AS BIGINT))
     AND (CAST(:user_id AS TEXT) IS NULL OR user_id = :user_id)
+    AND (CAST(:pinned AS BIGINT) IS NULL OR pinned = :pinned)
+    AND (CAST(:archived AS BIGINT) IS NULL OR archived = :archived)
     AND (updated_at, session_id) < (:before_updated_at, :before_session_id)
 ORDER BY updated_at DESC, session_id DESC
 LIMIT :limit
@@ -57,9 +60,12 @@ INSERT INTO session (
 ON CONFLICT DO NOTHING
 RETURNING session_id
 
+-- name: next_sequence
+SELECT next_sequence FROM session WHERE tenant_id = :tenant_id AND session_id = :session_id
+
 -- name: note_append
 UPDATE session
-SET next_sequence = :next_sequence, episode_id = :episode_id, message_count = message_count + :appended,
+SET next_sequence = :next_sequence, episode_id = :episode_id, leaf_id = :leaf_id, message_count = message_count + :appended,
     changed_version = :version, updated_at = CASE WHEN updated_at > :now THEN updated_at ELSE :now END,
     unchecked_count = unchecked_count + :unchecked
 WHERE tenant_id = :tenant_id AND session_id = :session_id
@@ -71,12 +77,19 @@ UPDATE session SET due_at = :now WHERE tenant_id = :tenant_id AND session_id = :
 -- name: note_removal
 UPDATE session
 SET message_count = message_count - :removed, changed_version = :version, rebuilt_version = :version,
-    episode_id = CASE WHEN :removed = message_count THEN NULL ELSE episode_id END
+    episode_id = CASE WHEN :removed = message_count THEN NULL ELSE episode_id END,
+    leaf_id = CASE WHEN :removed = message_count THEN NULL ELSE leaf_id END,
+    is_forked = CASE WHEN :removed = message_count THEN 0 ELSE is_forked END
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: describe_session
 UPDATE session
 SET title = :title, tags = :tags, metadata = :metadata, updated_at = CASE WHEN updated_at > :now THEN updated_at ELSE :now END
+WHERE tenant_id = :tenant_id AND session_id = :session_id
+
+-- name: set_session_choices
+-- No activity: the order of the list stays.
+UPDATE session SET pinned = :pinned, archived = :archived, system_prompt = :system_prompt, model = :model
 WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: move_session
@@ -96,7 +109,8 @@ UPDATE session
 SET external_id = NULL, project_id = NULL, pool_id = NULL, user_id = NULL, title = NULL, tags = '[]', metadata = '{}',
     episode_id = NULL, message_count = 0, memory_count = 0, unchecked_count = 0, due_at = NULL, claim = NULL,
     claimed_until = NULL, failures = 0, extraction_error = NULL, observed_message_id = 0, turn = NULL, turn_until = NULL,
-    aged_sequence = 0, oldest_at = NULL
+    aged_sequence = 0, oldest_at = NULL, pinned = 0, archived = 0, system_prompt = NULL, model = NULL, leaf_id = NULL,
+    is_forked = 0, settled_message_id = 0
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND pool_id IS NOT NULL
 
 -- name: count_project_sessions

@@ -32,6 +32,16 @@ WHERE m.memory_id = named.value AND m.tenant_id = :tenant_id
     AND s.session_id = m.session_id AND s.tenant_id = m.tenant_id AND s.pool_id = :pool_id
     AND (s.user_id = CAST(:user_id AS TEXT) OR CAST(:user_id AS TEXT) IS NULL AND s.session_id = :session_id)
 
+-- name: facts_saying
+-- The memories of one person in one pool that make one statement, the newest first.
+SELECT {fact_columns}
+FROM memory AS m
+JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+WHERE m.tenant_id = :tenant_id AND m.digest = :digest AND s.pool_id = :pool_id
+    AND (s.user_id = CAST(:user_id AS TEXT) OR CAST(:user_id AS TEXT) IS NULL AND s.session_id = :session_id)
+ORDER BY m.created_at DESC, m.memory_id DESC
+LIMIT :limit
+
 -- name: copies_of_memory
 -- The other memories of one person in one pool that say the same as one of them and have the same status and the same successor:
 -- those that are listed as one with it. The newest first.

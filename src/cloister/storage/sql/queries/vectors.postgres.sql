@@ -10,5 +10,5 @@ CROSS JOIN LATERAL (
         AND model_id = :model_id AND length(vector) > 0
     ORDER BY message_id
 ) AS v
-JOIN message AS m ON m.tenant_id = :tenant_id AND m.message_id = v.message_id
+JOIN message AS m ON m.tenant_id = :tenant_id AND m.message_id = v.message_id AND m.status = 'completed'
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id

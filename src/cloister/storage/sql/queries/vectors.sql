@@ -29,13 +29,14 @@ ORDER BY changed_version, session_id
 LIMIT :limit
 
 -- name: words_to_embed
--- The messages of a session behind the last one with a vector; those that cannot be recalled get none.
+-- The messages of a session behind the last one with a vector; those that cannot be recalled get none. Those of other branches do:
+-- they may be chosen when there are vectors behind them.
 SELECT message_id, content FROM message
 WHERE tenant_id = :tenant_id AND message_id > coalesce((
         SELECT max(v.message_id) FROM message_vector AS v
         WHERE v.tenant_id = :tenant_id AND v.message_id > :after AND v.message_id <= :last AND v.model_id = :model_id
     ), :after)
-    AND message_id <= :last AND status = 'completed' AND (vector IS NULL OR length(vector) > 0)
+    AND message_id <= :last AND status IN ('completed', 'off_completed') AND (vector IS NULL OR length(vector) > 0)
 ORDER BY message_id
 LIMIT :limit
 
@@ -75,6 +76,7 @@ CROSS JOIN message AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND v.tenant_id = s.tenant_id
     AND v.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151
     AND v.model_id = :model_id AND length(v.vector) > 0 AND m.tenant_id = v.tenant_id AND m.message_id = v.message_id
+    AND m.status = 'completed'
 
 -- name: session_vectors
 -- The same for one session's messages after an id.
@@ -85,4 +87,5 @@ CROSS JOIN message AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND s.session_id = :session_id AND v.tenant_id = s.tenant_id
     AND v.message_id > :after AND v.message_id <= :last
     AND v.model_id = :model_id AND length(v.vector) > 0 AND m.tenant_id = v.tenant_id AND m.message_id = v.message_id
+    AND m.status = 'completed'
 ORDER BY v.message_id

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeVar, cast
 
 from cloister.domain.conversation import Session
-from cloister.domain.erasure import MOST_NAMED, EmptiedSession, Removal
+from cloister.domain.erasure import MOST_NAMED, EmptiedSession, Removal, RemovedFile
 from cloister.domain.identifiers import (
     EntityId,
     KeyId,
@@ -13,6 +13,7 @@ from cloister.domain.identifiers import (
     ObservationId,
     PoolId,
     ProjectId,
+    ReceiptId,
     SessionId,
 )
 from cloister.storage.interface import Row, Transaction, integers
@@ -21,13 +22,15 @@ from cloister.storage.stores.messages import span
 T = TypeVar("T")
 _CHUNK = 1_000
 _SESSION_TABLES = ("sessions", "messages", "vectors", "memory sources", "mentions", "relations", "idempotent answers")
-_ROW_TABLES = ("memories", "memory revisions", "observations", "entities", "entities", "items", "responses")
+_ROW_TABLES = (
+    *("memories", "memory revisions", "observations", "entities", "entities", "items", "responses", "receipts"),
+)
 _MESSAGE_TABLES = ("messages", "vectors", "mentions")
 _PROJECT_TABLES = ("entries", "sessions", "projects")
-_USER_TABLES = ("entries", "api keys")
+_USER_TABLES = ("entries", "api keys", "receipts")
 _TENANT_TABLES = (
     *("sessions", "projects", "pools", "memories", "memory revisions", "observations", "entities", "mentions"),
-    *("relations", "items", "responses", "files", "entries", "idempotent answers", "api keys"),
+    *("relations", "items", "responses", "receipts", "files", "entries", "idempotent answers", "api keys"),
 )
 
 
@@ -82,6 +85,20 @@ class RemovalStore:
     def responses(self, session: SessionId) -> list[int]:
         return _numbers(self._transaction.rows("session_response_ids", session_id=session))
 
+    def receipts(self, session: SessionId) -> list[ReceiptId]:
+        """All receipts of a session."""
+        return list(map(ReceiptId, _numbers(self._transaction.rows("session_receipt_ids", session_id=session))))
+
+    def receipts_of(self, session: SessionId, messages: Sequence[MessageId]) -> list[ReceiptId]:
+        """The receipts of a session that are about any of these messages."""
+        rows = self._transaction.rows("message_receipt_ids", session_id=session, message_ids=integers(messages))
+        return list(map(ReceiptId, _numbers(rows)))
+
+    def old_receipts(self, session: SessionId, before: int) -> list[ReceiptId]:
+        """The receipts of contexts and searches of a session from before this time."""
+        rows = self._transaction.rows("old_receipt_ids", session_id=session, before=before)
+        return list(map(ReceiptId, _numbers(rows)))
+
     def files(self, session: Session) -> list[FileRow]:
         rows = self._transaction.rows("session_files", session_id=session.id)
         return [FileRow(*cast(tuple[str, PoolId, int], row)) for row in rows]
@@ -108,7 +125,14 @@ class RemovalStore:
             _add(found, _PROJECT_TABLES, self._transaction.row("remaining_of_project", project_id=project))
         if removal.user is not None:
             _add(found, _USER_TABLES, self._transaction.row("remaining_of_user", user_id=removal.user))
+        self._add_files(found, removal.files)
         return found
+
+    def _add_files(self, found: dict[str, int], files: Sequence[RemovedFile]) -> None:
+        for session in sorted({file.session for file in files}):
+            rows = self._transaction.rows("session_files", session_id=session)
+            stored = {RemovedFile(session, cast(str, path), cast(int, changed)) for path, _, changed in rows}
+            _add(found, ("files",), (len(stored.intersection(files)),))
 
     def _add_session(self, found: dict[str, int], session: EmptiedSession) -> None:
         first, _ = span(session.id)
@@ -133,9 +157,10 @@ class RemovalStore:
             removal.hidden_entities,
             removal.items,
             removal.responses,
+            removal.receipts,
         )
         for begin in range(0, max(1, *map(len, lists)), _CHUNK):
-            memories, observations, entities, hidden, items, responses = (
+            memories, observations, entities, hidden, items, responses, receipts = (
                 integers(ids[begin : begin + _CHUNK]) for ids in lists
             )
             row = self._transaction.row(
@@ -146,6 +171,7 @@ class RemovalStore:
                 hidden_ids=hidden,
                 item_ids=items,
                 response_ids=responses,
+                receipt_ids=receipts,
             )
             _add(found, _ROW_TABLES, row)
 
@@ -163,9 +189,9 @@ class TenantRemovalStore:
         rows = self._transaction.rows("user_entries", user_id=user, limit=MOST_NAMED)
         return _addresses(rows)
 
-    def entries_of_project(self, project: ProjectId) -> list[str]:
-        """The first entries of a project, each as its namespace and its key."""
-        return _addresses(self._transaction.rows("entries_of_project", project_id=project, limit=MOST_NAMED))
+    def receipts(self, user: str) -> list[ReceiptId]:
+        """The receipts of a user that belong to no session."""
+        return list(map(ReceiptId, _numbers(self._transaction.rows("user_receipt_ids", user_id=user))))
 
     def projects(self) -> list[ProjectId]:
         """The first projects of the tenant."""
@@ -183,6 +209,12 @@ class TenantRemovalStore:
         """The first observations of the tenant."""
         rows = self._transaction.rows("tenant_observation_ids", limit=MOST_NAMED)
         return list(map(ObservationId, _numbers(rows)))
+
+    def all_receipts(self) -> tuple[list[ReceiptId], int]:
+        """The first receipts of the tenant, and how many there are."""
+        rows = self._transaction.rows("tenant_receipt_ids", limit=MOST_NAMED)
+        ((count,),) = self._transaction.rows("count_receipts")
+        return list(map(ReceiptId, _numbers(rows))), cast(int, count)
 
 
 def _add(found: dict[str, int], tables: Sequence[str], row: Row | None) -> None:

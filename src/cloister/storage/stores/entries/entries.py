@@ -69,6 +69,20 @@ class EntryStore:
         """Entries of the namespaces that begin with these labels, last changed first."""
         return map(_stored, self._transaction.stream("entries", **self._range(prefix), limit=limit, offset=offset))
 
+    def by_key(self, namespace: Namespace, after: str | None, *, limit: int) -> Iterator[StoredEntry]:
+        """Entries of this namespace in order of their keys, after this key."""
+        return map(
+            _stored,
+            self._transaction.stream(
+                "entries_by_key",
+                **self._part,
+                namespace=encoded(namespace),
+                after=after or "",
+                limit=limit,
+                now=self._now,
+            ),
+        )
+
     def each(self, prefix: Namespace) -> Iterator[StoredEntry]:
         """The same, all of them."""
         return map(_stored, self._transaction.stream("entries_to_filter", **self._range(prefix)))

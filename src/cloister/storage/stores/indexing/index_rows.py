@@ -91,18 +91,25 @@ class IndexStore:
         begin, end = span(session)
         self._transaction.execute("requeue_around", message_id=message, after=begin, end=end, around=around)
 
+    def requeue(self, session: SessionId, messages: Sequence[MessageId]) -> None:
+        """Queue messages for indexing that have come back to the current branch."""
+        self._transaction.execute("requeue_messages", session_id=session, message_ids=integers(messages))
+
     def note_removal(self, session: SessionId, message: MessageId | None = None) -> None:
         """Queue the removal of a message, or of all messages of a session, from an external index."""
         self._transaction.execute(
             "note_index_removal", removal_id=new_removal_id(), session_id=session, message_id=message or 0
         )
 
-    def settle_removal(self, removal: int, session: SessionId, *, whole_session: bool) -> None:
-        """Finish a removal from an external index. Messages recorded since a session was cleared are queued for indexing again."""
+    def settle_removal(self, removal: int, session: SessionId, message: MessageId | None) -> None:
+        """Finish a removal of a message, or of a whole session, from an external index. Messages recorded since the session was
+        cleared are queued for indexing again, and so is a message that has come back to the current branch."""
         self._transaction.execute("settle_index_removal", removal_id=removal)
-        if whole_session:
+        if message is None:
             begin, end = span(session)
             self._transaction.execute("requeue_session", after=begin, end=end)
+        else:
+            self.requeue(session, [message])
 
     def settle(self, pool: PoolId) -> bool:
         """Record that all messages of the pool are of this generation, if they are; returns whether they are."""

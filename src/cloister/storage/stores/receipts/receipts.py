@@ -7,8 +7,8 @@ from cloister.domain.identifiers import MessageId, ObservationId, PoolId, Projec
 from cloister.domain.observation import StoredObservation
 from cloister.domain.prompts.recalled_text import NO_POOL
 from cloister.domain.receipts.encoding import decoded_receipt, encoded_receipt
-from cloister.domain.receipts.receipt import Receipt, StoredReceipt
-from cloister.storage.interface import Transaction, integers
+from cloister.domain.receipts.receipt import Receipt, ReceiptSummary, StoredReceipt, summary_of
+from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.stores.observations import stored_observation
 
 
@@ -51,27 +51,24 @@ class ReceiptStore:
         row = self._transaction.row("receipt_of_session", receipt_id=id, now=now)
         if row is None:
             row = self._transaction.row("receipt_of_project", receipt_id=id, now=now)
-        if row is None:
-            return None
-        columns: tuple[Any, ...] = row
-        number, session, question, reply, project, user, pool, kind, created_at, query, body, *names = columns
-        terms = {"pool": pool, "project": project, "user": user, "question": query, "question_id": question}
-        return StoredReceipt(
-            id=ReceiptId(number),
-            receipt=decoded_receipt(body, kind=kind, created_at=created_at, columns=terms),
-            session=session,
-            session_name=names[0] if names else None,
-            reply=reply,
-        )
+        return None if row is None else _stored(row)
+
+    def summaries(self, session: SessionId, replies: Sequence[MessageId], now: int) -> list[ReceiptSummary]:
+        """What the receipts of these replies of a session say in numbers, in order; the caller found the session."""
+        if not replies:
+            return []
+        rows = self._transaction.rows("receipts_of_replies", session_id=session, receipt_ids=integers(replies), now=now)
+        return [summary_of(_stored(row)) for row in rows]
 
     def is_pool_there(self, pool: PoolId) -> bool:
         """Whether the pool exists: it is removed with its user."""
         return self._transaction.row("pool_state", pool_id=pool) is not None
 
-    def messages_in_reach(self, messages: Sequence[int]) -> set[int]:
-        """Which of these messages still exist within the caller's reach, in whichever pool."""
+    def messages_in_reach(self, messages: Sequence[int]) -> dict[int, bool]:
+        """Which of these messages still exist within the caller's reach, in whichever pool; and whether each is on the current
+        branch of its session."""
         rows = self._transaction.rows("messages_in_reach", message_ids=integers(messages)) if messages else []
-        return {cast(int, row[0]) for row in rows}
+        return {message: bool(is_current) for message, is_current in cast(list[tuple[int, int]], rows)}
 
     def observations(self, pool: PoolId, ids: Sequence[int]) -> dict[ObservationId, StoredObservation]:
         """The observations with these ids that are in this pool now."""
@@ -94,6 +91,19 @@ class ReceiptStore:
         self._transaction.execute(
             "expire_receipts_of_project", project_id=project, reply_age=reply_age, other_age=other_age
         )
+
+
+def _stored(row: Row) -> StoredReceipt:
+    columns: tuple[Any, ...] = row
+    number, session, question, reply, project, user, pool, kind, created_at, query, body, *names = columns
+    terms = {"pool": pool, "project": project, "user": user, "question": query, "question_id": question}
+    return StoredReceipt(
+        id=ReceiptId(number),
+        receipt=decoded_receipt(body, kind=kind, created_at=created_at, columns=terms),
+        session=session,
+        session_name=names[0] if names else None,
+        reply=reply,
+    )
 
 
 def detach_receipts_from_pool(transaction: Transaction, pool: PoolId) -> None:

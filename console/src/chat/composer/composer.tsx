@@ -1,0 +1,156 @@
+import { useEffect, useEffectEvent, useRef, useState, type KeyboardEvent } from "react";
+
+import { sentence } from "../../api/client";
+import { Icon } from "../../parts/icon";
+import { toast } from "../../parts/toasts";
+import { useDraft } from "./drafts";
+import { readFile, type ReadFile } from "./files";
+import { sendsWithEnter } from "./keys";
+
+interface Props {
+  session: string;
+  busy: boolean;
+  disabled: boolean;
+  onSend: (text: string, files: readonly ReadFile[]) => void;
+  onStop: () => void;
+  onEditLast: () => void;
+}
+
+const LONGEST = 65_536;
+
+/** Enter sends, Shift+Enter begins a line, Escape stops, and the up arrow in an empty field edits the last message. */
+export function Composer({ session, busy, disabled, onSend, onStop, onEditLast }: Props) {
+  const [text, setText] = useDraft(session);
+  const [files, setFiles] = useState<readonly ReadFile[]>([]);
+  const [reading, setReading] = useState(0);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const picker = useRef<HTMLInputElement>(null);
+  /** Somebody wanted to send while a file was still being read. */
+  const waits = useRef(false);
+
+  useEffect(() => {
+    field.current?.focus({ preventScroll: true });
+  }, []);
+
+  const words = text.trim();
+  const send = () => {
+    if (!words || busy || disabled) return;
+    if (reading > 0) {
+      waits.current = true;
+      return;
+    }
+    waits.current = false;
+    setText("");
+    setFiles([]);
+    onSend(words, files);
+  };
+  const sendWhatWaited = useEffectEvent(() => {
+    if (waits.current) send();
+  });
+  useEffect(() => {
+    if (reading === 0) sendWhatWaited();
+  }, [reading]);
+  const attach = async (chosen: readonly File[]) => {
+    setReading((before) => before + chosen.length);
+    for (const file of chosen) {
+      try {
+        const read = await readFile(file);
+        setFiles((before) => [...before, read]);
+      } catch (error) {
+        toast(sentence(error), { seconds: 10 });
+      }
+      setReading((before) => before - 1);
+    }
+    field.current?.focus();
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    if (sendsWithEnter(event)) {
+      event.preventDefault();
+      send();
+    } else if (event.key === "Escape" && busy) {
+      event.stopPropagation();
+      onStop();
+    } else if (event.key === "ArrowUp" && text === "" && !busy) {
+      event.preventDefault();
+      onEditLast();
+    }
+  };
+
+  return (
+    <form
+      className="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+      onDragOver={(event) => event.dataTransfer.types.includes("Files") && event.preventDefault()}
+      onDrop={(event) => {
+        if (event.dataTransfer.files.length === 0) return;
+        event.preventDefault();
+        void attach([...event.dataTransfer.files]);
+      }}
+    >
+      {(files.length > 0 || reading > 0) && (
+        <ul className="attachments" aria-label="Attachments">
+          {files.map((file, number) => (
+            <li key={number} className="file-chip">
+              <Icon name="file" />
+              <bdi title={file.name}>{file.name}</bdi>
+              <button type="button" className="quiet" aria-label={`Remove ${file.name}`} onClick={() => setFiles(files.filter((each) => each !== file))}><Icon name="close" /></button>
+            </li>
+          ))}
+          {reading > 0 && <li className="hint" role="status">Reading…</li>}
+        </ul>
+      )}
+      <div className="composer-field">
+        <input
+          ref={picker}
+          type="file"
+          multiple
+          hidden
+          accept=".txt,.md,.csv,.json,.log,.py,.js,.ts,.html,.css,.xml,.yaml,.yml,.toml,.sql,.pdf,text/*,application/pdf"
+          aria-label="Files to attach"
+          onChange={(event) => {
+            void attach([...(event.target.files ?? [])]);
+            event.target.value = "";
+          }}
+        />
+        <button type="button" className="round plain" disabled={disabled} onClick={() => picker.current?.click()} aria-label="Attach a file" title="Attach a text or PDF file">
+          <Icon name="clip" />
+        </button>
+        <div className="grow" data-text={`${text}\n`} dir="auto">
+          <textarea
+            ref={field}
+            id="composer"
+            aria-label="Message"
+            placeholder="Message…"
+            value={text}
+            rows={1}
+            dir="auto"
+            maxLength={LONGEST}
+            disabled={disabled}
+            enterKeyHint="enter"
+            onChange={(event) => setText(event.target.value)}
+            onKeyDown={press}
+            onPaste={(event) => {
+              const pasted = [...event.clipboardData.files];
+              if (pasted.length === 0) return;
+              event.preventDefault();
+              void attach(pasted);
+            }}
+          />
+        </div>
+        {busy ? (
+          <button type="button" className="round" onClick={onStop} aria-label="Stop" title="Stop (Esc)">
+            <Icon name="stop" />
+          </button>
+        ) : (
+          <button type="submit" className="round primary" disabled={!words || disabled} aria-label="Send" title="Send">
+            <Icon name="send" />
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,108 @@
+/** What a reply was given: its receipt, as the server stored it with the reply, item by item. */
+
+import { useState } from "react";
+
+import { getReceipt, receiptIdOf, type Receipt, type ReceiptItem } from "../../api/receipts";
+import { useHouseState } from "../../house";
+import { Icon } from "../../parts/icon";
+import { useAnswer } from "../../parts/use-answer";
+import { follow, go, projectAddress } from "../../router";
+import { inPlace, placeName } from "../../words";
+import { Card } from "./card";
+import { PromptDialog } from "./prompt-dialog";
+
+interface Props {
+  session: string;
+  project: string | null;
+  /** The reply. */
+  message: string;
+  onClose: () => void;
+}
+
+export function Recalled({ session, project, message, onClose }: Props) {
+  const receipt = useAnswer(receiptIdOf(message), getReceipt);
+  const [showsPrompt, setShowsPrompt] = useState(false);
+  return (
+    <aside className="recalled" aria-label="Recalled">
+      <header>
+        <h2>{receipt.answer && receipt.answer.given > 0 ? `Recalled ${receipt.answer.given}` : "Recalled"}</h2>
+        <button type="button" className="quiet" onClick={onClose} aria-label="Close" title="Close (Esc)" autoFocus>
+          <Icon name="close" />
+        </button>
+      </header>
+      {receipt.problem && <p className="trouble" role="alert">{receipt.problem}</p>}
+      {!receipt.answer && !receipt.problem && <p className="hint" role="status">Loading…</p>}
+      {receipt.answer && <Found receipt={receipt.answer} session={session} project={project} onChanged={receipt.again} />}
+      {receipt.answer && (
+        <footer>
+          <button type="button" className="link" onClick={() => setShowsPrompt(true)}>Show the exact prompt</button>
+        </footer>
+      )}
+      {showsPrompt && <PromptDialog receipt={receiptIdOf(message)} onClose={() => setShowsPrompt(false)} />}
+    </aside>
+  );
+}
+
+interface FoundProps {
+  receipt: Receipt;
+  session: string;
+  project: string | null;
+  onChanged: () => void;
+}
+
+function Found({ receipt, session, project, onChanged }: FoundProps) {
+  const { projects } = useHouseState();
+  if (receipt.sent?.placeholders.length === 0) return <NoPlaceholders project={project} />;
+  const groups = groupsOf(receipt.items);
+  return (
+    <>
+      <p className="reason">{reasonOf(receipt, session, inPlace(project, projects), placeName(project, projects))}</p>
+      {receipt.summary.map((line) => <p key={line} className="hint">{line}.</p>)}
+      {groups.map(({ title, items }) => (
+        <section key={title} aria-label={title}>
+          <h3>{title} <span className="number">{items.length}</span></h3>
+          <ul className="recalled-cards">{items.map((item) => <Card key={item.id} item={item} session={session} onChanged={onChanged} />)}</ul>
+        </section>
+      ))}
+    </>
+  );
+}
+
+function NoPlaceholders({ project }: { project: string | null }) {
+  const { projects } = useHouseState();
+  const address = projectAddress(project, "settings");
+  return (
+    <p className="consequence">
+      Nothing was given to the model: {project === null ? "the prompt" : <>the prompt of {placeName(project, projects)}</>} has no place for memory.{" "}
+      {project !== null && <a href={address} onClick={(event) => follow(event, () => go(address))}>Edit the prompt</a>}
+    </p>
+  );
+}
+
+/** Why the items were allowed in, said once for all of them. */
+export function reasonOf(receipt: Pick<Receipt, "given" | "items">, session: string, where: string, name: string): string {
+  if (receipt.given === 0) return `Nothing related was found in ${name}.`;
+  const here = receipt.items.filter((item) => item.session_id === session).length;
+  if (here === 0) return `From other chats ${where}.`;
+  return here === receipt.items.length ? "From this chat." : `From this chat and other chats ${where}.`;
+}
+
+interface Group {
+  title: string;
+  items: ReceiptItem[];
+}
+
+/** Strong and weak matches apart; what is always given, because somebody pinned it or it sums up what went before, last. */
+export function groupsOf(items: readonly ReceiptItem[]): Group[] {
+  const groups: Group[] = [
+    { title: "Strong matches", items: items.filter((item) => item.kind !== "entity" && item.strength === "strong") },
+    { title: "Weak matches", items: items.filter((item) => item.kind !== "entity" && item.strength === "weak") },
+    { title: "Pinned", items: items.filter((item) => item.strength === null && item.rule === "pinned") },
+    { title: "Summaries", items: items.filter((item) => item.kind === "observation" && item.strength === null) },
+    { title: "Entities", items: items.filter((item) => item.kind === "entity") },
+  ];
+  const known = new Set(groups.flatMap((group) => group.items));
+  groups.push({ title: "Also given", items: items.filter((item) => !known.has(item)) });
+  return groups.filter((group) => group.items.length > 0);
+}
+

@@ -1,0 +1,63 @@
+import { CopyButton } from "../../parts/copy-button";
+import { Icon } from "../../parts/icon";
+import { When } from "../../parts/when";
+import type { Said } from "../talk/said";
+import { Words } from "../words/markdown";
+import { BranchPicker } from "./branch-picker";
+import type { MessageProps } from "./message";
+import { isRecallReply, RecallReply } from "./recall-reply";
+
+export function Reply({ message, session, versions, locked, isFresh, isFound, actions }: MessageProps) {
+  const writing = message.status === "writing";
+  return (
+    <article id={message.id ?? undefined} className={isFound ? "message reply found" : "message reply"} aria-label="Reply" aria-busy={writing} data-key={message.key}>
+      <Body message={message} session={session} isFresh={isFresh} />
+      {writing && <Writing begun={message.text !== ""} />}
+      {message.status === "partial" && <p className="cut" role={isFresh ? "alert" : undefined}>Stopped.{message.error ? ` ${message.error}` : ""}</p>}
+      {!writing && (
+        <footer>
+          <RecalledBadge message={message} onClick={() => actions.onRecalled(message)} />
+          <CopyButton text={() => message.text} label="Copy the reply" />
+          {message.id && (
+            <button type="button" className="quiet" disabled={locked} onClick={() => actions.onRegenerate(message)} aria-label="Regenerate" title="Regenerate">
+              <Icon name="retry" />
+            </button>
+          )}
+          {versions && <BranchPicker versions={versions} locked={locked} onChoose={actions.onChoose} />}
+          {message.createdAt && <When moment={message.createdAt} />}
+        </footer>
+      )}
+    </article>
+  );
+}
+
+function Body({ message, session, isFresh }: { message: Said; session: string; isFresh: boolean }) {
+  if (message.status === "failed") return <Failed message={message} isFresh={isFresh} />;
+  if (message.id && isRecallReply(message)) return <RecallReply message={message} session={session} />;
+  return <Words text={message.text} scope={message.key} />;
+}
+
+function Failed({ message, isFresh }: { message: Said; isFresh: boolean }) {
+  return <p className="failed" role={isFresh ? "alert" : undefined} dir="auto">{message.error ?? message.text}</p>;
+}
+
+/** Says what the receipt says, and opens it. */
+function RecalledBadge({ message, onClick }: { message: Said; onClick: () => void }) {
+  const { receipt } = message;
+  if (!message.id) return null;
+  const text = receipt === null ? "Recalled" : !receipt.placeholders ? "No memory given" : receipt.given === 0 ? "Nothing recalled" : `Recalled ${receipt.given}`;
+  return (
+    <button type="button" className="recalled-button" aria-haspopup="dialog" onClick={onClick}>
+      <Icon name="leaf" />
+      {text}
+    </button>
+  );
+}
+
+export function Writing({ begun }: { begun: boolean }) {
+  return (
+    <span className={begun ? "writing begun" : "writing"} aria-hidden="true">
+      <i /><i /><i />
+    </span>
+  );
+}

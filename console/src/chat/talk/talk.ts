@@ -1,0 +1,424 @@
+/** One conversation, in step with the server: what it stores is what is shown, and a running turn is followed whoever began it. */
+
+import { post, Refusal, sentence, sessionPath } from "../../api/client";
+import { events, type HouseEvent } from "../../api/events";
+import { allBranches, chooseBranch, createSession, findSession } from "../../api/sessions";
+import type { Context, StoredMessage } from "../../api/shapes";
+import { drafts } from "../composer/drafts";
+import { messagesOf, type ReadFile } from "../composer/files";
+import { versionsOf, type Versions } from "./branches";
+import { loadAround, loadEnd, NOTHING_LOADED, withEnd, withNewer, withOlder, type Loaded } from "./history";
+import { fromStored, newSaid, upToTheQuestion, type Said } from "./said";
+import { CutOff, followTurn, readReply, startTurn, turnPath, type FinishedReply, type TurnRequest } from "./stream";
+
+const SOON = 80;
+const SHOW_EVERY = 40;
+
+/** `new`: nothing was said yet, and the server knows nothing of it. `missing`: the address names it, and there is none. */
+export type Phase = "loading" | "new" | "here" | "gone" | "missing" | "unreachable";
+
+export interface Notice {
+  tone: "calm" | "trouble";
+  text: string;
+}
+
+export interface TalkState {
+  phase: Phase;
+  messages: readonly Said[];
+  /** A reply is awaited or coming, from here or from another tab. */
+  busy: boolean;
+  notice: Notice | null;
+  hasOlder: boolean;
+  hasNewer: boolean;
+  versions: ReadonlyMap<string, Versions>;
+  /** The replies that ended while this tab followed them, by key. */
+  fresh: ReadonlySet<string>;
+}
+
+/** What a conversation needs to know of the tab and the lists around it. */
+export interface TalkHost {
+  /** Whether the conversation may exist: one that was only just begun here cannot. */
+  mayExist: () => boolean;
+  isAddressed: () => boolean;
+  /** Whether it is among the conversations that the sidebar lists. */
+  isListed: () => boolean;
+  /** The conversation exists: it was found, or its first message was stored. */
+  onExists: (firstWords: string | null) => Promise<void>;
+}
+
+const IN_PROGRESS: Notice = {
+  tone: "calm",
+  text: "A reply is already being written in this conversation, so yours was not sent. It is still in the field.",
+};
+
+export class Talk {
+  private state: TalkState = {
+    phase: "loading",
+    messages: [],
+    busy: false,
+    notice: null,
+    hasOlder: false,
+    hasNewer: false,
+    versions: new Map(),
+    fresh: new Set(),
+  };
+  private readonly watchers = new Set<() => void>();
+  private loaded: Loaded = NOTHING_LOADED;
+  private exists = false;
+  private running = false;
+  private lastKey = 0;
+  private project: string | null = null;
+  private onReplied: () => void = () => undefined;
+  /** The keys under which messages are shown that were sent from here. */
+  private readonly keys = new Map<string, string>();
+  /** Whether the last turn that the server has published is still running. */
+  private isTurnOpen = false;
+
+  constructor(
+    readonly session: string,
+    private readonly host: TalkHost,
+  ) {}
+
+  get now(): TalkState {
+    return this.state;
+  }
+
+  watch = (watcher: () => void): (() => void) => {
+    this.watchers.add(watcher);
+    return () => this.watchers.delete(watcher);
+  };
+
+  /** The project of a conversation that does not exist yet, and what is done after a reply. */
+  give(project: string | null, onReplied: () => void): void {
+    this.project = project;
+    this.onReplied = onReplied;
+  }
+
+  /** Read the conversation, at a message if one is named, and follow it until the function that this returns is called. */
+  open(at: string | null): () => void {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const soon = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => void this.catchUp(), SOON);
+    };
+    void this.catchUp(at);
+    const stop = events.listen((event) => this.hear(event, soon));
+    return () => {
+      clearTimeout(timer);
+      stop();
+    };
+  }
+
+  dismiss = (): void => this.become({ notice: null });
+
+  /** Say something. Files are recorded before it, each as messages with its name. */
+  async send(text: string, files: readonly ReadFile[] = []): Promise<void> {
+    if (this.running) return;
+    try {
+      await this.toEnd();
+    } catch (error) {
+      drafts.put(this.session, text);
+      this.become({ notice: trouble(error) });
+      return;
+    }
+    if (files.length > 0 && !(await this.attach(files))) {
+      drafts.put(this.session, text);
+      return;
+    }
+    drafts.sending(this.session, text, this.lastQuestion()?.id ?? null);
+    await this.run(this.state.messages, text, { id: this.session, text, trigger: "submit-message" });
+  }
+
+  private async attach(files: readonly ReadFile[]): Promise<boolean> {
+    this.become({ busy: true, notice: null });
+    try {
+      if (!this.exists) await createSession({ external_id: this.session, project_id: this.project });
+      for (const file of files) await post(sessionPath(this.session, "/messages/batch"), { messages: messagesOf(file) });
+      await this.found(files[0]?.name ?? null);
+      await this.reload();
+      return true;
+    } catch (error) {
+      this.become({ notice: trouble(error) });
+      return false;
+    } finally {
+      this.become({ busy: false });
+    }
+  }
+
+  /** Say a message of the user in other words, on a branch of its own. Returns whether the server has stored it. */
+  async edit(message: Said, text: string): Promise<boolean> {
+    if (this.running || message.id === null) return false;
+    const base = this.state.messages.slice(0, this.state.messages.indexOf(message));
+    return this.run(base, text, { id: this.session, text, trigger: "submit-message", messageId: message.id });
+  }
+
+  /** Have a reply made again, on a branch of its own; without one, the last question is answered. */
+  async regenerate(reply: Said | null): Promise<void> {
+    if (this.running) return;
+    const { messages } = this.state;
+    const at = reply === null ? messages.length : messages.indexOf(reply);
+    const base = upToTheQuestion(messages.slice(0, at));
+    const text = base.at(-1)?.text ?? "";
+    const messageId = reply?.id ?? base.at(-1)?.id;
+    await this.run(base, null, { id: this.session, text, trigger: "regenerate-message", ...(messageId ? { messageId } : {}) });
+  }
+
+  async stop(): Promise<void> {
+    try {
+      await post(turnPath(this.session, "stop"));
+    } catch (error) {
+      this.become({ notice: trouble(error) });
+    }
+  }
+
+  /** Show another version of a message, with what followed it. */
+  async choose(message: string): Promise<void> {
+    try {
+      await chooseBranch(this.session, message);
+      await this.reload();
+    } catch (error) {
+      this.become({ notice: error instanceof Refusal && error.code === "turn_in_progress" ? IN_PROGRESS : trouble(error) });
+    }
+  }
+
+  async loadOlder(): Promise<void> {
+    const loaded = await withOlder(this.session, this.loaded);
+    if (!this.running) this.show(loaded);
+  }
+
+  async loadNewer(): Promise<void> {
+    const loaded = await withNewer(this.session, this.loaded);
+    if (!this.running) this.show(loaded);
+  }
+
+  /** Load the end, if the part that is loaded is not the end. */
+  async toEnd(): Promise<void> {
+    if (this.loaded.newer !== null) this.show(await loadEnd(this.session));
+  }
+
+  async openAt(message: string): Promise<void> {
+    if (this.loaded.messages.some((each) => each.id === message)) return;
+    try {
+      this.show(await loadAround(this.session, message));
+    } catch {
+      this.become({ notice: { tone: "calm", text: "That message is not in this conversation any more." } });
+    }
+  }
+
+  private hear(event: HouseEvent, soon: () => void): void {
+    if (event.type !== "reset" && event.session_id !== this.session) return;
+    if (event.type === "turn.started") this.isTurnOpen = true;
+    if (event.type === "turn.finished") this.isTurnOpen = false;
+    if (this.running) return;
+    if (event.type === "session.deleted") void this.reload();
+    else soon();
+  }
+
+  /** What the server stores, and the turn that runs there, if one does. */
+  private async catchUp(at: string | null = null): Promise<void> {
+    if (this.running || !(await this.reload(at)) || this.isRunning() || !this.exists) return;
+    this.settle();
+    const response = await followTurn(this.session).catch(() => null);
+    if (response === null) return;
+    if (this.isRunning()) {
+      await response.body?.cancel();
+      return;
+    }
+    await this.follow(upToTheQuestion(this.state.messages), () => Promise.resolve(response));
+  }
+
+  /** Read again what is shown. Returns whether the server could be asked. */
+  private async reload(at: string | null = null): Promise<boolean> {
+    if (!this.exists && !this.host.mayExist()) {
+      this.become({ phase: "new", messages: [] });
+      return true;
+    }
+    try {
+      // Asked at once where it is known to be there; one that is missing is no error in the browser's console.
+      const [found, early] = await Promise.all([findSession(this.session), this.exists || this.host.isListed() ? this.read(at) : null]);
+      if (this.running) return true;
+      if (found === null) {
+        this.lose();
+        return true;
+      }
+      const loaded = early ?? (await this.read(at));
+      const versions = found.is_forked ? versionsOf(await allBranches(this.session)) : new Map<string, Versions>();
+      if (this.isRunning()) return true;
+      this.become({ versions });
+      this.show(loaded);
+      await this.found(null);
+      return true;
+    } catch (error) {
+      if (error instanceof Refusal && error.code === "not_found") {
+        if (!this.isRunning()) this.lose();
+        return true;
+      }
+      if (this.state.phase === "loading") this.become({ phase: "unreachable" });
+      return false;
+    }
+  }
+
+  private async read(at: string | null): Promise<Loaded> {
+    if (at !== null) {
+      try {
+        return await loadAround(this.session, at);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        this.become({ notice: { tone: "calm", text: "That message is not in this conversation any more." } });
+      }
+    }
+    // Somewhere in the middle: what comes at the end is loaded when the reader gets there.
+    if (this.loaded.newer !== null) return this.loaded;
+    return withEnd(this.loaded, await loadEnd(this.session));
+  }
+
+  private lose(): void {
+    const phase = this.exists ? "gone" : this.host.isAddressed() ? "missing" : "new";
+    this.exists = false;
+    this.loaded = NOTHING_LOADED;
+    this.become({ phase, messages: [], versions: new Map() });
+  }
+
+  private async found(firstWords: string | null): Promise<void> {
+    const isNew = !this.exists;
+    this.exists = true;
+    this.become({ phase: "here" });
+    if (isNew) await this.host.onExists(firstWords);
+  }
+
+  private show(loaded: Loaded): void {
+    this.loaded = loaded;
+    const messages = loaded.messages.flatMap((each) => fromStored(each, this.keys.get(each.id), loaded.receipts.get(each.id)) ?? []);
+    this.become({ messages: unchanged(this.state.messages, messages), hasOlder: loaded.older !== null, hasNewer: loaded.newer !== null });
+  }
+
+  /** Send a request and show its reply as it comes. What was not stored is not shown as said: it goes back into the field. */
+  private async run(base: readonly Said[], words: string | null, request: TurnRequest): Promise<boolean> {
+    const before = this.state.messages;
+    const question = words === null ? [] : [newSaid(this.newKey(), "user", words, "sending")];
+    let isStored = false;
+    await this.follow([...base, ...question], async () => {
+      try {
+        const response = await startTurn({ ...request, ...(this.exists ? {} : { project: this.project }) });
+        isStored = true;
+        drafts.sent(this.session);
+        this.become({ messages: this.state.messages.map((each) => (each.status === "sending" ? { ...each, status: "completed" } : each)) });
+        void this.found(words);
+        return response;
+      } catch (error) {
+        this.become({ messages: before });
+        drafts.giveBack(this.session);
+        throw error;
+      }
+    });
+    return isStored;
+  }
+
+  private async follow(base: readonly Said[], start: () => Promise<Response>): Promise<void> {
+    this.running = true;
+    this.become({ messages: base, busy: true, notice: null });
+    const reply = newSaid(this.newKey(), "assistant", "", "writing");
+    let error: unknown = null;
+    try {
+      const response = await start();
+      this.finish(reply.key, await this.readInto(reply, response));
+    } catch (caught) {
+      error = caught;
+    }
+    this.running = false;
+    await this.afterTurn(error);
+  }
+
+  private async afterTurn(error: unknown): Promise<void> {
+    if (error instanceof Refusal && error.code === "turn_in_progress") this.become({ notice: IN_PROGRESS });
+    else if (error !== null && !(error instanceof CutOff)) this.become({ notice: trouble(error) });
+    const known = await this.reload();
+    // Not before: what was said last has its id only now, and cannot be edited without it.
+    this.become({ busy: this.isRunning() });
+    if (error instanceof CutOff && !known) this.become({ notice: trouble(error) });
+    if (!known || this.isRunning()) return;
+    if (error === null) this.onReplied();
+    if (error !== null || this.isTurnOpen) await this.catchUp();
+  }
+
+  /** Show a reply as it is written, no more often than the eye can follow. */
+  private async readInto(reply: Said, response: Response): Promise<FinishedReply> {
+    const shown: { text: string; context: Context | null } = { text: "", context: null };
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const put = () => {
+      timer = undefined;
+      const others = this.state.messages.filter((each) => each.key !== reply.key);
+      this.become({ messages: [...others, { ...reply, ...shown }] });
+    };
+    const soon = () => {
+      timer ??= setTimeout(put, SHOW_EVERY);
+    };
+    try {
+      return await readReply(response, {
+        onContext: (given) => {
+          shown.context = given;
+          soon();
+        },
+        onText: (delta) => {
+          shown.text += delta;
+          soon();
+        },
+      });
+    } finally {
+      clearTimeout(timer);
+      if (shown.text || shown.context) put();
+    }
+  }
+
+  /** The reply has its id now, and so has its question. */
+  private finish(key: string, { end, error }: FinishedReply): void {
+    const reply = this.state.messages.find((each) => each.key === key);
+    if (end?.message_id) this.keys.set(end.message_id, key);
+    const question = this.state.messages.findLast((each) => each.role === "user" && each.id === null);
+    if (end?.question_id && question) this.keys.set(end.question_id, question.key);
+    const fresh = new Set(this.state.fresh).add(key);
+    const messages = this.state.messages.map((each) => (each === reply ? { ...each, status: end?.status ?? ("failed" as const), id: end?.message_id ?? null, error } : each));
+    this.become({ messages, fresh });
+    // An error that is stored with the reply is shown there, and not twice.
+    if (error !== null && (!end?.message_id || end.is_current === false)) this.become({ notice: { tone: "trouble", text: error } });
+  }
+
+  /** Words that came back, and are among what the server has stored after all, go again: only the answer to them was lost. */
+  private settle(): void {
+    drafts.settle(this.session, this.lastQuestion());
+  }
+
+  private lastQuestion(): StoredMessage | null {
+    return this.loaded.messages.findLast((each) => each.role === "user") ?? null;
+  }
+
+  private isRunning(): boolean {
+    return this.running;
+  }
+
+  private newKey(): string {
+    return `here-${(this.lastKey += 1)}`;
+  }
+
+  private become(change: Partial<TalkState>): void {
+    this.state = { ...this.state, ...change };
+    this.watchers.forEach((watcher) => watcher());
+  }
+}
+
+function trouble(error: unknown): Notice {
+  return { tone: "trouble", text: sentence(error) };
+}
+
+/** The new messages, but those that have not changed as they were: what is shown of them is not made again. */
+function unchanged(before: readonly Said[], now: readonly Said[]): readonly Said[] {
+  const known = new Map(before.map((each) => [each.key, each]));
+  return now.map((each) => {
+    const old = known.get(each.key);
+    return old && isSame(old, each) ? old : each;
+  });
+}
+
+function isSame(one: Said, other: Said): boolean {
+  return one.id === other.id && one.text === other.text && one.status === other.status && one.error === other.error && one.createdAt === other.createdAt && one.parentId === other.parentId && one.receipt?.given === other.receipt?.given;
+}

@@ -1,0 +1,95 @@
+"""On a phone: Enter begins a line, everything can be hit with a finger, and nothing is wider than the screen."""
+
+from collections.abc import Generator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from support.clients.browser import NARROW, Desk, Tab
+from support.clients.chat_client import words
+from support.servers.fake_endpoint import FakeEndpoint
+from support.servers.http_server import Tenant
+
+TOO_WIDE = "document.documentElement.scrollWidth > innerWidth"
+# What can be pressed and is smaller than a finger. Links inside of sentences may be, and what only a screen reader reads.
+SMALL = """() => [...document.querySelectorAll("button, a, select, textarea, input:not([hidden])")]
+    .filter((each) => each.checkVisibility({visibilityProperty: true, contentVisibilityAuto: true}))
+    .filter((each) => !each.closest(".words, .unseen, .hint, p"))
+    .filter((each) => !each.classList.contains("skip") && !each.classList.contains("veil"))
+    .map((each) => [(each.closest("label") ?? each).getBoundingClientRect(), each.outerHTML.slice(0, 120)])
+    .filter(([box]) => box.width > 0 && box.right > 0 && (box.height < 43.5 || box.width < 43.5))
+    .map(([box, html]) => `${Math.round(box.width)}x${Math.round(box.height)} ${html}`)"""
+
+
+@pytest.fixture
+def phone(browser: Browser, tenant: Tenant, model: FakeEndpoint) -> Generator[Desk]:
+    context = browser.new_context(viewport=NARROW, base_url=tenant.address, has_touch=True, is_mobile=True)
+    desk = Desk(context=context, tenant=tenant)
+    yield desk
+    context.close()
+    assert (desk.strayed, desk.trouble) == ([], [])
+
+
+def test_enter_begins_a_line_and_the_button_sends(phone: Desk) -> None:
+    tab = phone.sign_in()
+    tab.composer.press_sequentially("One")
+    tab.composer.press("Enter")
+    tab.composer.press_sequentially("two")
+    expect(tab.composer).to_have_value("One\ntwo")
+    expect(tab.questions).to_have_count(0)
+    tab.page.get_by_role("button", name="Send", exact=True).tap()
+    expect(tab.questions).to_have_text(["One two"])
+
+
+def test_everything_can_be_hit_with_a_finger(phone: Desk, model: FakeEndpoint) -> None:
+    garden = phone.tenant.new_project("Garden")
+    phone.tenant.new_session("gate", project_id=garden, title="The gate")
+    phone.tenant.say("gate", "The gate code is 4417.")
+    tab = phone.sign_in()
+    found = {"new": tab.page.evaluate(SMALL)}
+    model.answers(words("Look:\n\n```python\nprint(1)\n```"))
+    send(tab, "What is the gate code?")
+    found["chat"] = tab.page.evaluate(SMALL)
+    tab.page.get_by_role("button", name="Recalled").tap()
+    expect(tab.page.get_by_role("complementary", name="Recalled")).to_be_visible()
+    found["recalled"] = tab.page.evaluate(SMALL)
+    tab.page.get_by_role("complementary", name="Recalled").get_by_role("button", name="Close").tap()
+    tab.page.get_by_role("button", name="Conversations", exact=True).tap()
+    expect(tab.sidebar).to_be_visible()
+    found["sidebar"] = tab.page.evaluate(SMALL)
+    assert {name: small for name, small in found.items() if small} == {}
+
+
+def send(tab: Tab, text: str) -> None:
+    tab.composer.fill(text)
+    tab.page.get_by_role("button", name="Send", exact=True).tap()
+    expect(tab.replies.last).to_be_visible()
+    tab.is_idle()
+
+
+@pytest.mark.parametrize("length", [40, 200])
+@pytest.mark.parametrize("width", [360, 390, 1_440])
+def test_long_names_never_break_the_layout(desk: Desk, length: int, width: int) -> None:
+    name = "Verwaltungsgemeinschaft" * 20
+    garden = desk.tenant.new_project(name[:length])
+    desk.tenant.new_session("gate", project_id=garden, title=("Donaudampfschifffahrt" * 12)[:length])
+    desk.tenant.say("gate", "The gate code is 4417.")
+    tab = desk.sign_in()
+    tab.page.set_viewport_size({"width": width, "height": 800})
+    assert not tab.page.evaluate(TOO_WIDE)
+    tab.choose_place(name[:length])
+    assert not tab.page.evaluate(TOO_WIDE)
+    tab.page.goto("/c/gate")
+    expect(tab.questions).to_have_count(1)
+    assert not tab.page.evaluate(TOO_WIDE)
+    # The menu, and with it everything else in the head, is still in sight.
+    menu = tab.page.get_by_role("main").get_by_role("button", name="Options for")
+    expect(menu).to_be_in_viewport(ratio=1)
+    expect(tab.composer).to_be_in_viewport(ratio=1)
+    menu.click()
+    tab.page.get_by_role("menuitem", name="Move…").click()
+    dialog = tab.page.get_by_role("dialog")
+    expect(dialog.get_by_role("button", name="Move", exact=True)).to_be_in_viewport(ratio=1)
+    assert not tab.page.evaluate(
+        "(() => { const d = document.querySelector('dialog'); return d.scrollWidth > d.clientWidth })()"
+    )
