@@ -101,7 +101,7 @@ VARIABLES: Mapping[str, str] = {
     "CLOISTER_POSTGRES_CONNECTIONS": "connections to PostgreSQL that one process opens at most for reads, and as many for writes"
     " (default: 16)",
     "CLOISTER_POSTGRES_TIMEOUT": "seconds after which a PostgreSQL that does not answer counts as away (default: 2)",
-    "CLOISTER_INDEX": "recall index: exact (default) or qdrant",
+    "CLOISTER_INDEX": "recall index: exact (default) or qdrant (experimental)",
     "CLOISTER_QDRANT_URL": "Qdrant server, when the index is qdrant",
     "CLOISTER_QDRANT_KEY": "API key of that server",
     "CLOISTER_HOST": "address that `serve` listens on (default: 127.0.0.1)",

@@ -37,6 +37,15 @@ def test_hadolint_accepts_the_image() -> None:
     _run(SCRIPTS / "hadolint", DEPLOY / "Dockerfile")
 
 
+def test_the_image_is_built_from_all_that_it_copies_and_from_nothing_installed_here() -> None:
+    """`.dockerignore` leaves out everything but what is copied; then what npm and builds leave behind."""
+    ignored = (DEPLOY.parent / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    copied = re.findall(r"^COPY (?!--from)(.*) \S+$", (DEPLOY / "Dockerfile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {f"!{name}" for line in copied for name in line.split()} == {line for line in ignored if line[:1] == "!"}
+    assert "*" in ignored
+    assert {"console/node_modules", "src/cloister/interfaces/http/console/built"} <= set(ignored)
+
+
 def test_the_compose_file_keeps_to_its_specification() -> None:
     _run(SCRIPTS / "check-jsonschema", "--builtin-schema", "vendor.compose-spec", DEPLOY / "compose.yaml")
 

@@ -91,6 +91,25 @@ def test_ops_1_a_silent_server_is_answered_for_and_comes_back_by_itself(
     assert said_in(tenant) == ["Before.", "After."]
 
 
+def test_ops_1_metrics_say_what_is_known_while_the_server_is_away(postgres: OwnPostgres, server: Server) -> None:
+    """What has to be read from the database is left out, not guessed."""
+    assert "cloister_storage_up 1.0" in server.nobody.get("/metrics").text
+    with frozen(postgres):
+        answered_soon(server.nobody.get("/readyz"))
+        answer = server.nobody.get("/metrics")
+        assert (answer.status_code, answer.elapsed.total_seconds() < SOON) == (200, True)
+        assert "cloister_storage_up 0.0" in answer.text
+        assert "cloister_storage_writes_failing" in answer.text
+        assert "cloister_http_requests_total" in answer.text
+        assert "cloister_index_waiting" not in answer.text
+        assert "cloister_index_stale" not in answer.text
+        assert "cloister_extraction_waiting" not in answer.text
+    is_ready_again(server)
+    back = server.nobody.get("/metrics").text
+    assert "cloister_storage_up 1.0" in back
+    assert "cloister_index_waiting 0.0" in back
+
+
 def test_ops_1_a_commit_that_a_silent_server_did_not_confirm_is_an_unknown_outcome(postgres: OwnPostgres) -> None:
     """The COMMIT is in the socket of the frozen server, which makes it when it goes on."""
     database = open_postgres(postgres.url)

@@ -10,11 +10,13 @@ import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from cloister.bootstrap import build_services
+from cloister.bootstrap import build_services, wire
+from cloister.index.exact.index import ExactIndex
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.serve import first_key
 from cloister.settings import Settings
 from support.databases.engines import Engine
+from support.samples.other_embedder import OtherEmbedder
 from support.servers.http_server import Server, ServerProcess, Tenant, routes_of, serving
 
 MARKER = "petunia"
@@ -148,6 +150,26 @@ def scraped(server: Server) -> dict[str, list[tuple[dict[str, str], float]]]:
 
 def count_of(samples: dict[str, list[tuple[dict[str, str], float]]], **wanted: str) -> float:
     return sum(value for labels, value in samples["cloister_http_requests_total"] if labels == wanted)
+
+
+def test_ops_1_readyz_and_metrics_say_how_much_is_stale(engine: Engine) -> None:
+    """After an upgrade, until it is rebuilt; the field is absent where nothing is."""
+    with serving(engine.services()) as server:
+        tenant = server.new_tenant()
+        tenant.new_session("s")
+        for number in range(3):
+            tenant.say("s", f"The bell number {number} rings at noon.")
+        assert "stale" not in server.nobody.get("/readyz").json()
+        assert scraped(server)["cloister_index_stale"] == [({}, 0.0)]
+    embedder = OtherEmbedder()
+    index = ExactIndex(embedder.embed_query, embedder.dimension, 100_000_000)
+    services = wire(engine.database(), index=index, embedder=embedder)
+    with serving(services) as server:
+        assert server.nobody.get("/readyz").json()["stale"] == 3
+        assert scraped(server)["cloister_index_stale"] == [({}, 3.0)]
+        services.reindex.run()
+        assert "stale" not in server.nobody.get("/readyz").json()
+        assert scraped(server)["cloister_index_stale"] == [({}, 0.0)]
 
 
 def test_a_server_says_whether_it_is_alive_and_ready(engine: Engine) -> None:

@@ -949,7 +949,10 @@ export interface Profile {
   tokens: number;
 }
 
-/** A fact of a profile, with the ids of all memories that say it; an entity of a project has none. */
+/**
+ * A fact of a profile, with the ids of all memories that say it; an entity of a project has none. In a shared project
+ * `content` names the user.
+ */
 export interface ProfileFact {
   content: string;
   memory_ids: string[];

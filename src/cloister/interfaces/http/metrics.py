@@ -1,12 +1,13 @@
 """Prometheus metrics. No label ever names a tenant, a project, a user or a session."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from cloister.bootstrap import Services
+from cloister.domain.errors import StorageError
 
 _BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 
@@ -48,24 +49,20 @@ class _ServiceMetrics(Collector):
         self._services = services
 
     def collect(self) -> Iterator[Metric]:
+        """What is known without the database is always there; what has to be read is left out while it cannot be."""
+        stored = _StoredMetrics(self._services)
+        found = list(stored.collect())
+        up = GaugeMetricFamily("cloister_storage_up", "0 if the database could not be read for these metrics.")
+        up.add_metric([], int(stored.is_up))
+        yield up
+        yield from self._writes()
+        yield from found
         foreign = CounterMetricFamily(
             "cloister_index_foreign_hits",
             "Hits of the index that storage did not find in the pool, or found damaged; never shown.",
         )
         foreign.add_metric([], self._services.recall.foreign_hits)
         yield foreign
-        waiting = GaugeMetricFamily("cloister_index_waiting", "Messages that no index knows yet.")
-        waiting.add_metric([], self._services.queue.waiting())
-        yield waiting
-        stale = GaugeMetricFamily(
-            "cloister_index_stale",
-            "Messages, memories and entities that another version indexed, and this one not yet again.",
-        )
-        stale.add_metric([], self._services.health.stale())
-        yield stale
-        yield from self._writes()
-        if (size := self._services.health.log_bytes()) is not None:
-            yield GaugeMetricFamily("cloister_wal_bytes", "Size of the write-ahead log of SQLite.", value=size)
         yield from self._embedding()
         extractions = CounterMetricFamily(
             "cloister_extractions", "Extractions that ended in this process, by how they ended.", labels=["result"]
@@ -81,17 +78,6 @@ class _ServiceMetrics(Collector):
         for kind, number in self._services.retention.forgotten.items():
             forgotten.add_metric([kind], number)
         yield forgotten
-        for name, help_text, number in (
-            ("waiting", "Sessions that wait for extraction.", self._services.claims.waiting()),
-            (
-                "failing",
-                "Sessions whose last extraction failed; they are tried again.",
-                self._services.claims.failing(),
-            ),
-        ):
-            gauge = GaugeMetricFamily(f"cloister_extraction_{name}", help_text)
-            gauge.add_metric([], number)
-            yield gauge
 
     def _writes(self) -> Iterator[Metric]:
         health = self._services.health
@@ -107,15 +93,10 @@ class _ServiceMetrics(Collector):
         yield failures
 
     def _embedding(self) -> Iterator[Metric]:
-        """Of the additional embedder, if there is one."""
+        """What this process did with the additional embedder, if there is one."""
         vectors, additional = self._services.vectors, self._services.recall.additional
         if vectors is None or additional is None:
             return
-        waiting = GaugeMetricFamily(
-            "cloister_embedding_waiting", "Messages without a vector of the additional embedder."
-        )
-        waiting.add_metric([], vectors.waiting())
-        yield waiting
         for name, help_text, number in (
             ("messages", "Messages that this process embedded with the additional embedder.", vectors.embedded),
             ("failures", "Failures of the additional embedder at messages; they are tried again.", vectors.failures),
@@ -131,3 +112,47 @@ class _ServiceMetrics(Collector):
         for result in ("embedded", "cached", "failed", "skipped"):
             questions.add_metric([result], additional.outcomes[result])
         yield questions
+
+
+class _StoredMetrics:
+    """The gauges that are read from the database, for one scrape. Once a read fails, the rest is not tried."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.is_up = True
+
+    def collect(self) -> Iterator[Metric]:
+        services = self._services
+        vectors = services.vectors
+        reads: tuple[tuple[str, str, Callable[[], int | None]], ...] = (
+            ("index_waiting", "Messages that no index knows yet.", services.queue.waiting),
+            (
+                "index_stale",
+                "Messages, memories and entities that another version indexed, and this one not yet again.",
+                services.health.stale,
+            ),
+            ("wal_bytes", "Size of the write-ahead log of SQLite.", services.health.log_bytes),
+            (
+                "embedding_waiting",
+                "Messages without a vector of the additional embedder.",
+                lambda: None if vectors is None else vectors.waiting(),
+            ),
+            ("extraction_waiting", "Sessions that wait for extraction.", services.claims.waiting),
+            (
+                "extraction_failing",
+                "Sessions whose last extraction failed; they are tried again.",
+                services.claims.failing,
+            ),
+        )
+        for name, help_text, read in reads:
+            if (number := self._number(read)) is not None:
+                yield GaugeMetricFamily(f"cloister_{name}", help_text, value=number)
+
+    def _number(self, read: Callable[[], int | None]) -> int | None:
+        if not self.is_up:
+            return None
+        try:
+            return read()
+        except StorageError:
+            self.is_up = False
+            return None

@@ -75,11 +75,12 @@ class Reindexer:
         """The number of rows of other generations, counted some seconds ago at most: for callers that ask often. Counting reads
         every memory and entity."""
         with self._lock:
-            if self._counted is None or time.monotonic() >= self._counted[0]:
+            counted = self._counted
+            if counted is None or time.monotonic() >= counted[0]:
                 counts = self.stale()
                 seconds = _RECOUNT_SECONDS if counts.total else _RECOUNT_NOTHING_SECONDS
-                self._counted = time.monotonic() + seconds, counts
-            return self._counted[1]
+                counted = self._counted = time.monotonic() + seconds, counts
+            return counted[1]
 
     def is_newest(self) -> bool:
         """Whether no newer embedder or tokeniser has been used on this database."""
