@@ -67,6 +67,8 @@ def before_call(_: schemathesis.HookContext, case: Any, **__: Any) -> None:
     _run_known_operations(case.operation.path, body)
     _send_known_commands(case.operation.path, query, headers, body)
     _name_no_project_of_all(case.operation.path, query, headers)
+    _choose_no_model(case.operation.path, body)
+    _ask_for_one_window(query)
     if case.meta.phase.name.value != "stateful" and case.method != "DELETE":
         _name_what_is_there(path, query, body)
     _go_on_where_a_page_ended(query, case.operation.path.format(**path))
@@ -147,6 +149,18 @@ def _try_one_thing(query: Fields, body: Fields) -> None:
         query["dry_run"] = "true"
     if "dry_run" in query and "retention_days" in _fields(body.get("settings")):
         body.pop("member_visibility", None)
+
+
+def _choose_no_model(path: str, body: Fields) -> None:
+    """No model is connected to the server of this run, so a session cannot choose one."""
+    if path.startswith("/v1/sessions"):
+        body.pop("model", None)
+
+
+def _ask_for_one_window(query: Fields) -> None:
+    """A page of messages is before one, around one, or after one."""
+    for name in [name for name in ("before", "around", "after") if name in query][1:]:
+        del query[name]
 
 
 def _change_an_entity_in_one_way(path: str, body: Fields) -> None:

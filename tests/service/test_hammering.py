@@ -347,7 +347,7 @@ class Client:
         assert (receipt["id"], receipt["session_id"]) == (named, name)
         self.ask("GET", f"/v1/chat/{name}/stream", 204, route="/v1/chat/{external_id}/stream")
         self.ask("POST", f"/v1/chat/{name}/stop", 200, route="/v1/chat/{external_id}/stop")
-        self.answer_again(name)
+        self.answer_again(name, said)
         asked = {"model": "any", "messages": [{"role": "user", "content": self.words()}]}
         self.ask("POST", "/v1/chat/completions", 200, json=asked, headers={"X-Session-ID": name})
         self.ask("GET", "/v1/models", 200)
@@ -355,15 +355,15 @@ class Client:
         with self._http.stream("GET", "/v1/events") as events:
             self.answers["GET", "/v1/events", events.status_code] += 1
 
-    def answer_again(self, name: str) -> None:
+    def answer_again(self, name: str, said: dict[str, Any]) -> None:
         """The last reply gets a sibling, and the older one is chosen again."""
         before = self.in_session("GET", name, "", 200).json()["current_leaf_id"]
-        again = {"id": name, "trigger": "regenerate-message", "messageId": before}
+        again = {"id": name, "trigger": "regenerate-message", "messageId": before, "messages": [said]}
         assert self.ask("POST", "/v1/chat/stream", 200, json=again).text.endswith("data: [DONE]\n\n")
         assert self.in_session("GET", name, "", 200).json()["current_leaf_id"] != before
         chosen = self.in_session("POST", name, "/branch", 200, json={"message_id": before}).json()
         assert chosen["current_leaf_id"] == before
-        siblings = self.in_session("GET", name, "/messages?branch=all&order=desc&limit=2", 200).json()["data"]
+        siblings = self.in_session("GET", name, "/messages?branch=all&before=end&limit=2", 200).json()["data"]
         assert {each["is_current"] for each in siblings} == {True, False}
 
     def forget(self) -> None:

@@ -101,7 +101,7 @@ test("projects, keys, users and usage", async () => {
   const garden = await admin.projects.create({ name: "Garden" });
   assert.equal((await admin.projects.change(garden.project_id, { name: "Yard" })).name, "Yard");
   const preview = await admin.projects.previewChange(garden.project_id, { member_visibility: "shared" });
-  assert.deepEqual({ ...preview }, { sessions: 0, users: 0 });
+  assert.deepEqual({ ...preview }, { sessions: 0, users: 0, user_ids: [] });
   assert.deepEqual((await all(admin.projects.list({ name: "yard" }))).map(({ name }) => name), ["Yard"]);
   const key = await admin.keys.create({ name: "phone", permissions: ["read"], user_id: "ada" });
   assert.ok((await all(admin.keys.list())).some(({ key_id }) => key_id === key.key_id));

@@ -159,6 +159,8 @@ class Sessions:
         """A page of sessions, newest activity first. `any_project=False` selects `project`, where None is the shared pool."""
         if wanted.user_id is not None:
             checked_name(wanted.user_id, "user_id")
+        if wanted.external_id is not None:
+            checked_name(wanted.external_id, "external_id")
         reach.user_of(wanted.user_id)
         with self._database.read(reach) as transaction:
             if project is not None:
