@@ -105,6 +105,7 @@ def test_a_turn_in_one_session_does_not_hold_another(tenant: Tenant, model: Fake
     model.answers(words("Slowly.", gate=gate), words("At once."))
     with streaming(tenant, "POST", "/v1/chat/stream", asking("tab 1", "One.")) as first:
         first.until("data-context")
+        eventually(lambda: model.asked)  # or the second could be given the slow answer
         assert say(tenant.admin, "tab 2", "Two.").text == "At once."
         gate.open()
         assert first.rest().text == "Slowly."

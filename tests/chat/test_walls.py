@@ -9,6 +9,7 @@ from support.clients.chat_client import Gate, asking, messages, said, say, shown
 from support.samples.odd_names import NAMES
 from support.servers.fake_endpoint import FakeEndpoint
 from support.servers.http_server import Server, Tenant, segment
+from support.waiting import eventually
 
 SECRET = "The vault's code is 7-4-1-9."
 QUESTION = "What is the vault's code?"
@@ -89,6 +90,7 @@ def test_two_tenants_with_one_name_have_two_conversations(server: Server, tenant
     model.answers(words("Theirs.", gate=gate), words("Ours."))
     with streaming(other, "POST", "/v1/chat/stream", asking("same", SECRET)) as theirs:
         theirs.until("data-context")
+        eventually(lambda: model.asked)  # or our question could be given their answer
         for method, path in (("GET", "/v1/chat/same/stream"), ("POST", "/v1/chat/same/stop")):
             assert tenant.admin.request(method, path).status_code == 404
         reply = say(tenant.admin, "same", QUESTION)

@@ -5,7 +5,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Generator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any
 
 import pytest
@@ -289,8 +289,9 @@ def test_cancelling_closes_the_connection_to_the_model(spoken: int) -> None:
                 head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
                 client.sendall(head + chunk({"content": "The lamp"}))
             asked.set()
-            while client.recv(65_536):
-                pass
+            with suppress(ConnectionResetError):  # how a connection ends that has unread words in it
+                while client.recv(65_536):
+                    pass
             gone.set()
 
     with socket.create_server(("127.0.0.1", 0)) as listening:
