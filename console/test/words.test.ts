@@ -11,6 +11,7 @@ const garden: Project = {
   member_visibility: "shared",
   memory_count: 0,
   settings: {},
+  warnings: [],
   created_at: "2026-05-02T09:30:00Z",
 };
 

@@ -181,7 +181,7 @@ def test_control_tokens_are_taken_out_of_tool_calls_and_ids_still_match(front: A
         (refusal(404, "File Not Found"), 503, "overloaded_error", "/v1/messages"),
         (refusal(529, "overloaded"), 503, "overloaded_error", "overloaded; try again in a moment (HTTP 529)"),
         (refusal(500, "CUDA out of memory"), 503, "overloaded_error", "returned an error (500): CUDA out of memory"),
-        (refusal(500, FERRY), 503, "overloaded_error", "returned an error: look into the log of its server"),
+        (refusal(500, FERRY), 503, "overloaded_error", "returned an error (HTTP 500). The log of its server"),
         (Answer(body=b'{"type": "message"}'), 503, "overloaded_error", "/v1/messages"),
         (
             named_events({"type": "error", "error": {"type": "x", "message": FERRY}}),

@@ -73,7 +73,7 @@ def test_the_models_own_message_is_told_if_it_repeats_nothing_of_the_request(
     for number, (message, told_as) in enumerate(
         (
             ("CUDA out of memory", "The model returned an error (500): CUDA out of memory"),
-            (f"cannot read {QUESTION}", "look into the log of its server (HTTP 500)"),
+            (f"cannot read {QUESTION}", "returned an error (HTTP 500). The log of its server may say why."),
         )
     ):
         model.answers(refusal(500, message))

@@ -301,7 +301,7 @@ def test_too_many_requests_are_told_when_to_try_again(sqlite_database: SqliteDat
     services = wire(sqlite_database, index=exact_index(), embedder=EMBEDDER)
     key = Cloister(services=services).create_key("busy").key
     with serving(services, requests_per_second=1) as server, Cloister(server.address, key=key) as memory:
-        with pytest.raises(RateLimited, match="Too many requests") as refused:
+        with pytest.raises(RateLimited, match="Rate limited: too many requests") as refused:
             for _ in range(10):
                 memory.sessions()
         assert refused.value.retry_after == 1

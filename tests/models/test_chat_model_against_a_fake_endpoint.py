@@ -183,11 +183,11 @@ def test_a_model_that_nobody_started_cannot_be_reached() -> None:
     ("answer", "said"),
     [
         (refusal(503, f"Loading model for {SECRET}"), "is not ready: it is still being loaded, or overloaded"),
-        (refusal(429, SECRET, retry_after="7"), "takes no more requests for 7 s: try again later"),
+        (refusal(429, SECRET, retry_after="7"), "is rate limited. Try again in 7 s."),
         (refusal(429, SECRET, code="insufficient_quota"), "has no quota left"),
         (refusal(401, f"{SECRET} {KEY}"), "refused the key: check CLOISTER_MODEL_KEY"),
         (refusal(404, SECRET, code="model_not_found"), "is not known there: check CLOISTER_MODEL_NAME"),
-        (refusal(500, SECRET), "returned an error: look into the log of its server (HTTP 500)"),
+        (refusal(500, SECRET), "returned an error (HTTP 500). The log of its server may say why."),
         (refusal(400, SECRET, code="bad_tools"), "refused the request"),
         (Answer(status=302, headers={"location": "http://127.0.0.1:9/elsewhere"}), "has moved"),
         (Answer(body=b"<html>A login page</html>"), "no OpenAI-compatible endpoint"),

@@ -121,7 +121,7 @@ def test_no_text_is_given_up_for_a_server_whose_vectors_are_all_unusable(endpoin
 
 def test_no_text_is_given_up_for_a_server_that_refuses_everything(endpoint: FakeEndpoint, make: Make) -> None:
     endpoint.answers(refusal(500, SECRET))
-    with pytest.raises(ModelUnavailable, match="look into the log") as caught:
+    with pytest.raises(ModelUnavailable, match="log of its server") as caught:
         make().embed([SECRET])
     assert SECRET not in str(caught.value)
     assert len(endpoint.asked) == 2
@@ -189,7 +189,7 @@ def test_vectors_of_two_lengths_in_one_answer_are_an_error(endpoint: FakeEndpoin
     [
         (refusal(401, "no"), "set CLOISTER_EMBEDDER_KEY"),
         (refusal(404, "no"), "CLOISTER_EMBEDDER_MODEL, and CLOISTER_EMBEDDER_URL"),
-        (refusal(429, "slow down"), "takes no more requests"),
+        (refusal(429, "slow down"), "is rate limited"),
         (refusal(503, "loading"), "is not ready"),
         (Answer(status=307, headers={"location": "http://127.0.0.1:1/"}), "has moved: set CLOISTER_EMBEDDER_URL"),
     ],

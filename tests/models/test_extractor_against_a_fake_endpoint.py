@@ -240,7 +240,7 @@ def test_a_failing_server_is_tried_three_times_with_longer_and_longer_pauses(
     make: Make, endpoint: FakeEndpoint, slept: list[float]
 ) -> None:
     endpoint.answers(refusal(500, "out of memory"))
-    assert "returned an error (3 tries): look into the log of its server (HTTP 500)." in refused(make())
+    assert "returned an error (3 tries) (HTTP 500). The log" in refused(make())
     assert len(endpoint.asked) == 3
     assert slept == [0.5, 1.0]
 
@@ -276,7 +276,7 @@ def test_a_pause_that_is_too_long_is_left_to_the_next_dispatch(
     make: Make, endpoint: FakeEndpoint, slept: list[float]
 ) -> None:
     endpoint.answers(refusal(429, "come back tomorrow", retry_after="86400"))
-    assert "takes no more requests for 86400 s: try again later" in refused(make())
+    assert "is rate limited. Try again in 86400 s." in refused(make())
     assert slept == []
 
 

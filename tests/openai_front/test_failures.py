@@ -39,7 +39,7 @@ def tenant(front: Front) -> Tenant:
     ("answer", "said"),
     [
         (refusal(503, "Loading model"), "is not ready: it is still being loaded"),
-        (refusal(429, "slow down", retry_after="3"), "takes no more requests for 3 s"),
+        (refusal(429, "slow down", retry_after="3"), "is rate limited. Try again in 3 s."),
         (refusal(401, "wrong key"), "asks for a key: set CLOISTER_MODEL_KEY"),
         (refusal(404, "no such model", code="model_not_found"), "is not known there: check CLOISTER_MODEL_NAME"),
         (Answer(body=b"<html>garbage</html>"), "no OpenAI-compatible endpoint"),

@@ -193,7 +193,9 @@ def test_callers_of_a_slow_model_leave_threads_to_everybody_else(
     assert home.admin.post(f"{PATH}/extract").status_code == 200
     assert [each.status_code for each in refused] == [own, others]
     assert (refused[0].json()["code"], refused[0].headers["retry-after"]) == ("rate_limited", "2")
-    assert refused[0].json()["detail"] == "Too many sessions are being extracted at once: try again in 2 s."
+    assert (
+        refused[0].json()["detail"] == "Rate limited: too many sessions are being extracted at once. Try again in 2 s."
+    )
     for tenant in (home, neighbour):
         assert tenant.admin.post("/v1/sessions/other/extract").status_code == 200
 

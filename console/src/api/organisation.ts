@@ -55,9 +55,10 @@ export function testModel(): Promise<ModelTest> {
   return post("/org/model/test");
 }
 
-/** The models that the endpoint lists; the first is used unless another is chosen. Without one: `recall-only`. */
+/** The chat models that the endpoint lists; the first is used unless another is chosen. Without one: `recall-only`. */
 export async function listModels(signal?: AbortSignal): Promise<string[]> {
-  return (await get<{ data: { id: string }[] }>("/v1/models", signal)).data.map((each) => each.id);
+  const { data } = await get<{ data: { id: string; kind: "chat" | "embedding" }[] }>("/v1/models", signal);
+  return data.filter((each) => each.kind === "chat").map((each) => each.id);
 }
 
 /** What an import of this file would do. */

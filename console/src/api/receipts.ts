@@ -15,6 +15,10 @@ export interface ReceiptItem {
   user_id: string | null;
   created_at: string | null;
   same_session: boolean;
+  /** Of a memory, as it is now. */
+  pinned: boolean | null;
+  /** The messages that a memory came from. */
+  source_message_ids: string[];
 }
 
 export interface Receipt {

@@ -7,6 +7,8 @@ export interface Project {
   member_visibility: "shared" | "private";
   memory_count: number;
   settings: ProjectSettings;
+  /** What is probably not meant, in words. */
+  warnings: string[];
   created_at: string;
 }
 
@@ -129,6 +131,8 @@ export interface Hit {
   relevance: number;
   strength: "strong" | "weak";
   created_at: string;
+  /** The message that an episode is shown by. */
+  message_id: string | null;
 }
 
 export interface Forgotten {

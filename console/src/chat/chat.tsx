@@ -11,6 +11,7 @@ import type { ReadFile } from "./composer/files";
 import { Recalled } from "./drawer/recalled";
 import { ChatHead } from "./head";
 import { MessageList } from "./list";
+import { DeleteMessage } from "./message/delete-message";
 import { Message, type MessageActions } from "./message/message";
 import { Writing } from "./message/reply";
 import { EmptyChat, Nothing, placeOfNew } from "./new-chat";
@@ -37,6 +38,7 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
   const [talk, state] = useTalk(id, place, anchor, () => notifyOfReply(title));
   const { messages, busy, phase, notice } = state;
   const [editing, setEditing] = useState<{ message: Said; text: string } | null>(null);
+  const [deleting, setDeleting] = useState<Said | null>(null);
   const [drawer, setDrawer] = useDrawer();
   const [toEnd, setToEnd] = useState(0);
   const spoken = useSpoken(state);
@@ -68,12 +70,13 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
       onRegenerate: (message) => void talk.regenerate(message),
       onRecalled: open,
       onChoose: (message) => void talk.choose(message),
+      onDelete: setDeleting,
     }),
-    [talk, edit, resend, open],
+    [talk, edit, resend, open, setDeleting],
   );
   const send = (text: string, files: readonly ReadFile[]) => {
     setToEnd((before) => before + 1);
-    void talk.send(text, files);
+    return talk.send(text, files);
   };
   const last = messages.at(-1);
   const awaited = busy && last?.status !== "writing";
@@ -144,6 +147,9 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
         </div>
         <p className="unseen" role="status" aria-live="polite">{spoken}</p>
       </section>
+      {deleting?.id && (
+        <DeleteMessage session={id} message={deleting.id} versions={state.versions.get(deleting.id)} onDone={() => talk.refresh()} onClose={() => setDeleting(null)} />
+      )}
       {asked?.id && <Recalled key={asked.id} session={id} project={place} message={asked.id} onClose={() => setDrawer(null)} />}
     </div>
   );

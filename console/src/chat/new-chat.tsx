@@ -23,9 +23,10 @@ export function EmptyChat({ place, isNew }: { place: string | null; isNew: boole
         <p className="threshold-words">No messages yet</p>
       )}
       <p className="hint">{recallSentence(place, projects, hasUsers)}</p>
+      {isNew && <p className="hint">{placeHint(place)}</p>}
       {sessions.size === 0 && (
         <p className="hint">
-          {placeHint(place)} <a href="/start" onClick={(event) => follow(event, () => go("/start"))}>New here? See how it works</a>
+          <a href="/start" onClick={(event) => follow(event, () => go("/start"))}>New here? See how it works</a>
         </p>
       )}
     </div>

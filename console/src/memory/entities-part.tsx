@@ -32,7 +32,7 @@ export function EntitiesPart() {
         {isPrivate && (
           <label className="field inline">
             <span>User</span>
-            <input value={user} placeholder="conversations without one" onChange={(event) => setUser(event.target.value)} />
+            <input value={user} dir="auto" placeholder="conversations without one" onChange={(event) => setUser(event.target.value)} />
           </label>
         )}
       </div>
@@ -42,8 +42,8 @@ export function EntitiesPart() {
       <ul className="kept entities">
         {entities.answer?.map((entity) => (
           <li key={entity.id}>
-            <p className="statement"><strong>{entity.name}</strong> <span className="kind">{entity.type}</span></p>
-            {entity.notes && <p>{entity.notes}</p>}
+            <p className="statement" dir="auto"><strong>{entity.name}</strong> <span className="kind">{entity.type}</span></p>
+            {entity.notes && <p dir="auto">{entity.notes}</p>}
             <footer>
               <span className="actions">
                 <button type="button" className="link" onClick={() => setLooking(entity)}>Sources</button>
@@ -71,9 +71,9 @@ function MentionsDialog({ entity, project, user, onClose }: { entity: Entity; pr
       <ul className="kept">
         {said.map((hit) => (
           <li key={hit.id}>
-            <p>{hit.content}</p>
+            <p dir="auto">{hit.content}</p>
             <footer>
-              {hit.session_id && <Source session={hit.session_id} message={hit.id.startsWith("msg_") ? hit.id : null} onLeave={onClose} />}
+              {hit.session_id && <Source session={hit.session_id} message={hit.message_id} onLeave={onClose} />}
               <When moment={hit.created_at} />
             </footer>
           </li>

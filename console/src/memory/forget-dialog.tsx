@@ -27,7 +27,7 @@ export function ForgetDialog({ title, going, stays, act, onDone, onClose }: Prop
   return (
     <Dialog title={title} onClose={onClose}>
       <p>This is deleted for good:</p>
-      <ul className="going">{going.map((item, number) => <li key={number}>{item}</li>)}</ul>
+      <ul className="going">{going.map((item, number) => <li key={number} dir="auto">{item}</li>)}</ul>
       {stays && <p className="hint">{stays}</p>}
       {problem && <p className="trouble" role="alert">{problem}</p>}
       <div className="actions">

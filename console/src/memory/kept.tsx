@@ -23,7 +23,7 @@ export function Kept<T extends Memory | Observation>({ kept, empty, about, onFor
       <ul className="kept">
         {kept.map((item) => (
           <li key={item.id}>
-            <p className="statement">{item.content}</p>
+            <p className="statement" dir="auto">{item.content}</p>
             <footer>
               <When moment={item.created_at} />
               {about?.(item)}

@@ -23,13 +23,13 @@ export function SourcesDialog({ item, onChanged, onClose }: Props) {
   const sources = messages.answer?.filter((message) => wanted.has(message.id));
   return (
     <Dialog title="Source" onClose={onClose}>
-      <blockquote className="statement">{item.content}</blockquote>
+      <blockquote className="statement" dir="auto">{item.content}</blockquote>
       <p className="hint">Said in <Source session={item.session_id} message={item.source_message_ids[0] ?? null} onLeave={onClose} />:</p>
       {messages.problem && <p className="trouble" role="alert">{messages.problem}</p>}
       <ul className="kept">
         {sources?.map((message) => (
           <li key={message.id}>
-            <p>{message.content}</p>
+            <p dir="auto">{message.content}</p>
             <footer>
               <span>{message.author ?? (message.role === "user" ? "you" : "reply")}</span>
               <When moment={message.created_at} />
@@ -72,8 +72,8 @@ function ForgetMessage({ message, onDone, onCancel }: { message: StoredMessage; 
     <div className="consequence" role="alertdialog" aria-label="Forget a message">
       <p>This is deleted for good:</p>
       <ul>
-        <li>the message “{message.content}”</li>
-        {going.map((item) => <li key={item.id}>{item.id.startsWith("mem_") ? "the memory" : "the summary"} “{item.content}”</li>)}
+        <li dir="auto">the message “{message.content}”</li>
+        {going.map((item) => <li key={item.id} dir="auto">{item.id.startsWith("mem_") ? "the memory" : "the summary"} “{item.content}”</li>)}
       </ul>
       {problem && <p className="trouble" role="alert">{problem}</p>}
       <div className="actions">

@@ -24,7 +24,7 @@ export function UserPart() {
       <div className="toolbar">
         <label className="field inline">
           <span>User</span>
-          <input list="known-users" value={user} placeholder="user id" onChange={(event) => setTyped(event.target.value)} />
+          <input list="known-users" value={user} dir="auto" placeholder="user id" onChange={(event) => setTyped(event.target.value)} />
         </label>
         <datalist id="known-users">{users.map((each) => <option key={each} value={each} />)}</datalist>
       </div>

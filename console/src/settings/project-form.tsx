@@ -3,6 +3,7 @@ import { useState } from "react";
 import { patch, sentence } from "../api/client";
 import type { Project, ProjectSettings } from "../api/shapes";
 import { Dialog } from "../parts/dialog";
+import { toast } from "../parts/toasts";
 import { count } from "../words";
 
 interface Fields {
@@ -13,7 +14,7 @@ interface Fields {
 
 interface Props {
   project: Project | null;
-  save: (fields: Fields) => Promise<void>;
+  save: (fields: Fields) => Promise<Project>;
   onClose: () => void;
 }
 
@@ -26,6 +27,7 @@ export function ProjectForm({ project, save, onClose }: Props) {
   const [scope, setScope] = useState(project?.settings.observation_scope ?? "session");
   const [prompt, setPrompt] = useState(project?.settings.system_prompt ?? "");
   const [problem, setProblem] = useState<string | null>(null);
+  const lacks = prompt.trim() !== "" && !PLACEHOLDERS.some((each) => prompt.includes(each));
   const choose = (to: Project["member_visibility"]) => {
     setVisibility(to);
     setConfirming(null);
@@ -37,7 +39,8 @@ export function ProjectForm({ project, save, onClose }: Props) {
         setConfirming(await patch<{ sessions: number; users: number }>(`/org/projects/${project.project_id}?dry_run=true`, { member_visibility: visibility }));
         return;
       }
-      await save({ name: name.trim(), member_visibility: visibility, settings });
+      const saved = await save({ name: name.trim(), member_visibility: visibility, settings });
+      for (const warning of saved.warnings) toast(warning, { seconds: 10 });
       onClose();
     } catch (error) {
       setProblem(sentence(error));
@@ -53,7 +56,7 @@ export function ProjectForm({ project, save, onClose }: Props) {
       >
         <label className="field">
           <span>Name</span>
-          <input value={name} autoFocus maxLength={255} onChange={(event) => setName(event.target.value)} />
+          <input value={name} dir="auto" autoFocus maxLength={255} onChange={(event) => setName(event.target.value)} />
         </label>
         <fieldset className="field">
           <legend>Memory is</legend>
@@ -70,9 +73,10 @@ export function ProjectForm({ project, save, onClose }: Props) {
             </fieldset>
             <label className="field">
               <span>System prompt</span>
-              <textarea rows={7} value={prompt} maxLength={20_000} placeholder="Empty: the built-in prompt" onChange={(event) => setPrompt(event.target.value)} />
+              <textarea rows={7} value={prompt} dir="auto" maxLength={20_000} placeholder="Empty: the built-in prompt" onChange={(event) => setPrompt(event.target.value)} />
             </label>
             <p className="hint">Without these placeholders the model receives no memory: {PLACEHOLDERS.map((each) => <code key={each}>{each} </code>)}</p>
+            {lacks && <p className="consequence" role="status">This prompt has none of them: in this project the model will receive no memory.</p>}
           </>
         )}
         {confirming && (

@@ -50,9 +50,12 @@ export function ProjectsPart() {
         <ProjectForm
           project={editing === "new" ? null : editing}
           save={async (fields) => {
-            if (editing === "new") await post("/org/projects", { name: fields.name, member_visibility: fields.member_visibility });
-            else await patch(`/org/projects/${editing.project_id}`, fields);
+            const saved =
+              editing === "new"
+                ? await post<Project>("/org/projects", { name: fields.name, member_visibility: fields.member_visibility })
+                : await patch<Project>(`/org/projects/${editing.project_id}`, fields);
             await house.readProjects();
+            return saved;
           }}
           onClose={() => setEditing(null)}
         />

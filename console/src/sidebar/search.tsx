@@ -89,8 +89,7 @@ function inOrder(found: Found["places"], places: readonly (string | null)[]): Fo
 function HitRow({ hit, session, onOpen }: { hit: Hit; session: string; onOpen: (id: string, message?: string) => void }) {
   const { sessions } = useHouseState();
   const title = titleOf(sessions.get(session), session);
-  // An episode has the number of the message that opens it.
-  const message = hit.id.replace(/^ep_/, "msg_");
+  const message = hit.message_id ?? undefined;
   return (
     <li>
       <a className="session-link hit" href={chatAddress(session, message)} onClick={(event) => follow(event, () => onOpen(session, message))}>

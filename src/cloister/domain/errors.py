@@ -178,8 +178,8 @@ class RateLimited(CloisterError):
 
     code = "rate_limited"
 
-    def __init__(self, retry_after: int, reason: str = "Too many requests with this key") -> None:
-        super().__init__(f"{reason}: try again in {retry_after} s.")
+    def __init__(self, retry_after: int, reason: str = "too many requests with this key") -> None:
+        super().__init__(f"Rate limited: {reason}. Try again in {retry_after} s.")
         self.retry_after = retry_after
 
 

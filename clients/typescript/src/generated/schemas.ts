@@ -537,10 +537,10 @@ export interface Forgotten {
 }
 
 /**
- * A search result: an episode, shown by its best message, a memory, or an entity, which has no session. `user_id` is
- * the user of the session, or of the part of a project that an entity is in; `author` is that of the message. `score`
- * orders the hits; `relevance` and `strength` are as in `ContextItem`. `status` is that of a memory. Where several
- * users may be quoted, memories and notes name them, as in a context.
+ * A search result: an episode, shown by its best message, whose id is `message_id`; a memory, or an entity, which has
+ * no session. `user_id` is the user of the session, or of the part of a project that an entity is in; `author` is that
+ * of the message. `score` orders the hits; `relevance` and `strength` are as in `ContextItem`. `status` is that of a
+ * memory. Where several users may be quoted, memories and notes name them, as in a context.
  */
 export interface Hit {
   kind: "episode" | "memory" | "entity";
@@ -556,6 +556,7 @@ export interface Hit {
   times_said: number;
   status: string | null;
   created_at: Time;
+  message_id: string | null;
 }
 
 export interface HitList {
@@ -1334,8 +1335,8 @@ export interface Stopped {
 
 /**
  * The same with its words as they are now, when they were said or made, and of whom they are. A message has a `role`
- * and perhaps an `author`, a memory a `status`, an entity `notes`, and all but entities a session. `same_session`: it
- * is of the session of the receipt.
+ * and perhaps an `author`, an entity `notes`, and all but entities a session; a memory has a `status`, may be `pinned`
+ * now, and names the messages it came from. `same_session`: it is of the session of the receipt.
  */
 export interface StoredReceiptItem {
   kind: string;
@@ -1354,6 +1355,8 @@ export interface StoredReceiptItem {
   notes: string | null;
   created_at: Time;
   same_session: boolean;
+  pinned: boolean | null;
+  source_message_ids: MessageId[];
 }
 
 /** A new tenant. `admin_key` is not stored, and cannot be read again. */

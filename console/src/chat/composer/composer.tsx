@@ -11,7 +11,8 @@ interface Props {
   session: string;
   busy: boolean;
   disabled: boolean;
-  onSend: (text: string, files: readonly ReadFile[]) => void;
+  /** Returns the files that could not be stored. */
+  onSend: (text: string, files: readonly ReadFile[]) => Promise<readonly ReadFile[]>;
   onStop: () => void;
   onEditLast: () => void;
 }
@@ -42,7 +43,9 @@ export function Composer({ session, busy, disabled, onSend, onStop, onEditLast }
     waits.current = false;
     setText("");
     setFiles([]);
-    onSend(words, files);
+    void onSend(words, files).then((left) => {
+      if (left.length > 0) setFiles((since) => [...left, ...since]);
+    });
   };
   const sendWhatWaited = useEffectEvent(() => {
     if (waits.current) send();

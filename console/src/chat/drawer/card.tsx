@@ -29,7 +29,7 @@ export function Card({ item, session, onChanged }: Props) {
       <blockquote className={isOpen ? "open" : undefined} dir="auto">{words}</blockquote>
       {words.length > 240 && <button type="button" className="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>{isOpen ? "Less" : "More"}</button>}
       <footer>
-        {item.session_id && <Source session={item.session_id} message={item.kind === "message" ? item.id : null} />}
+        {item.session_id && <Source session={item.session_id} message={item.kind === "message" ? item.id : (item.source_message_ids[0] ?? null)} />}
         <span className="kind">{kindOf(item)}</span>
         {item.created_at && <When moment={item.created_at} />}
         {choices.length > 0 && <Menu label="Actions" choices={choices} />}
@@ -71,7 +71,7 @@ function useChoices(item: ReceiptItem, session: string, setDoing: (what: "correc
     { label: "Forget…", icon: "trash", grave: true, act: () => setDoing("forget") },
   ];
   if (kind !== "memory") return choices;
-  const isPinned = item.rule === "pinned";
+  const isPinned = item.pinned ?? false;
   return [
     { label: "Correct…", icon: "edit", act: () => setDoing("correct") },
     {

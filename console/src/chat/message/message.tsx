@@ -8,6 +8,7 @@ import type { Said } from "../talk/said";
 import { Words } from "../words/markdown";
 import { AttachedFile } from "./attached-file";
 import { BranchPicker } from "./branch-picker";
+import { DeleteButton } from "./delete-message";
 import { Editor } from "./editor";
 import { Reply } from "./reply";
 
@@ -17,6 +18,7 @@ export interface MessageActions {
   onRegenerate: (message: Said) => void;
   onRecalled: (message: Said) => void;
   onChoose: (message: string) => void;
+  onDelete: (message: Said) => void;
 }
 
 export interface MessageProps {
@@ -50,6 +52,7 @@ function Question({ message, versions, locked, editing, isFound, actions }: Mess
             <Icon name="edit" />
           </button>
         )}
+        {message.id && <DeleteButton locked={locked} onClick={() => actions.onDelete(message)} />}
         {versions && <BranchPicker versions={versions} locked={locked} onChoose={actions.onChoose} />}
       </footer>
     </article>

@@ -4,6 +4,7 @@ import { When } from "../../parts/when";
 import type { Said } from "../talk/said";
 import { Words } from "../words/markdown";
 import { BranchPicker } from "./branch-picker";
+import { DeleteButton } from "./delete-message";
 import type { MessageProps } from "./message";
 import { isRecallReply, RecallReply } from "./recall-reply";
 
@@ -23,6 +24,7 @@ export function Reply({ message, session, versions, locked, isFresh, isFound, ac
               <Icon name="retry" />
             </button>
           )}
+          {message.id && <DeleteButton locked={locked} onClick={() => actions.onDelete(message)} />}
           {versions && <BranchPicker versions={versions} locked={locked} onChoose={actions.onChoose} />}
           {message.createdAt && <When moment={message.createdAt} />}
         </footer>
@@ -41,11 +43,11 @@ function Failed({ message, isFresh }: { message: Said; isFresh: boolean }) {
   return <p className="failed" role={isFresh ? "alert" : undefined} dir="auto">{message.error ?? message.text}</p>;
 }
 
-/** Says what the receipt says, and opens it. */
+/** Says what the receipt says, and opens it. What was imported or recorded by a program has none, and one that expired is gone. */
 function RecalledBadge({ message, onClick }: { message: Said; onClick: () => void }) {
   const { receipt } = message;
-  if (!message.id) return null;
-  const text = receipt === null ? "Recalled" : !receipt.placeholders ? "No memory given" : receipt.given === 0 ? "Nothing recalled" : `Recalled ${receipt.given}`;
+  if (!message.id || receipt === null) return null;
+  const text = !receipt.placeholders ? "No memory given" : receipt.given === 0 ? "Nothing recalled" : `Recalled ${receipt.given}`;
   return (
     <button type="button" className="recalled-button" aria-haspopup="dialog" onClick={onClick}>
       <Icon name="leaf" />

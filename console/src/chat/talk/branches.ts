@@ -26,3 +26,13 @@ export function versionsOf(messages: readonly StoredMessage[]): ReadonlyMap<stri
   }
   return versions;
 }
+
+/** The ids of all messages that follow a message, on any branch, in their order. */
+export function below(messages: readonly StoredMessage[], id: string): string[] {
+  const found = new Set([id]);
+  for (const message of [...messages].sort((one, other) => one.seq - other.seq)) {
+    if (message.parent_id && found.has(message.parent_id)) found.add(message.id);
+  }
+  found.delete(id);
+  return [...found];
+}

@@ -111,38 +111,43 @@ export class Talk {
 
   dismiss = (): void => this.become({ notice: null });
 
-  /** Say something. Files are recorded before it, each as messages with its name. */
-  async send(text: string, files: readonly ReadFile[] = []): Promise<void> {
-    if (this.running) return;
+  /** Say something. Files are recorded before it, each as messages with its name. Returns those that could not be. */
+  async send(text: string, files: readonly ReadFile[] = []): Promise<readonly ReadFile[]> {
+    if (this.running) return files;
     try {
       await this.toEnd();
     } catch (error) {
       drafts.put(this.session, text);
       this.become({ notice: trouble(error) });
-      return;
+      return files;
     }
-    if (files.length > 0 && !(await this.attach(files))) {
+    const left = files.length > 0 ? await this.attach(files) : [];
+    if (left.length > 0) {
       drafts.put(this.session, text);
-      return;
+      return left;
     }
     drafts.sending(this.session, text, this.lastQuestion()?.id ?? null);
     await this.run(this.state.messages, text, { id: this.session, text, trigger: "submit-message" });
+    return [];
   }
 
-  private async attach(files: readonly ReadFile[]): Promise<boolean> {
+  private async attach(files: readonly ReadFile[]): Promise<readonly ReadFile[]> {
     this.become({ busy: true, notice: null });
+    const left = [...files];
     try {
       if (!this.exists) await createSession({ external_id: this.session, project_id: this.project });
-      for (const file of files) await post(sessionPath(this.session, "/messages/batch"), { messages: messagesOf(file) });
+      for (const file of files) {
+        await post(sessionPath(this.session, "/messages/batch"), { messages: messagesOf(file) });
+        left.shift();
+      }
       await this.found(files[0]?.name ?? null);
       await this.reload();
-      return true;
     } catch (error) {
       this.become({ notice: trouble(error) });
-      return false;
     } finally {
       this.become({ busy: false });
     }
+    return left;
   }
 
   /** Say a message of the user in other words, on a branch of its own. Returns whether the server has stored it. */
@@ -179,6 +184,11 @@ export class Talk {
     } catch (error) {
       this.become({ notice: error instanceof Refusal && error.code === "turn_in_progress" ? IN_PROGRESS : trouble(error) });
     }
+  }
+
+  /** Read again what was changed from here. */
+  async refresh(): Promise<void> {
+    if (!this.running) await this.reload();
   }
 
   async loadOlder(): Promise<void> {

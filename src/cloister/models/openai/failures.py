@@ -101,13 +101,13 @@ class Failure:
             return f"did not answer within {seconds:g} s{often}: it is overloaded, or too large for its machine."
         if self.too_large:
             return (
-                "sent more than any answer can have: look into the log of its server; or what answers there is no "
+                "sent more than any answer can have. The log of its server may say why; or what answers there is no "
                 f"OpenAI-compatible endpoint: check {names.url}."
             )
         if self.silent:
-            return "goes on answering without a word: look into the log of its server."
+            return "keeps answering without a word. The log of its server may say why."
         if self.broken:
-            return f"broke off in the middle of its answer{often}: look into the log of its server."
+            return f"broke off in the middle of its answer{often}. Try again; the log of its server may say why."
         if self.status is None:
             return f"cannot be reached{often}: start it, or check {names.url}."
         if self.status in (401, 403):
@@ -117,15 +117,15 @@ class Failure:
         if self.status == 429 and self.code == "insufficient_quota":
             return f"has no quota left: check the account that {names.key} belongs to."
         if self.status == 429:
-            asked = f" for {self.wait:.0f} s" if self.wait else ""
-            return f"takes no more requests{asked}{often}: try again later, or have its limit raised."
+            when = f"in {self.wait:.0f} s" if self.wait else "later"
+            return f"is rate limited{often}. Try again {when}."
         if 300 <= self.status < 400:
             return f"has moved: set {names.url} to its new address; what was said is not sent after it."
         why = f"HTTP {self.status}" if self.code is None else f"HTTP {self.status}, {self.code}"
         if self.status in _NOT_READY:
             return f"is not ready{often}: it is still being loaded, or overloaded; try again in a moment ({why})."
         if self.status >= 500:
-            return f"returned an error{often}: look into the log of its server ({why})."
+            return f"returned an error{often} ({why}). The log of its server may say why."
         return f"refused the request: check that {names.url} is an OpenAI-compatible endpoint ({why})."
 
 

@@ -65,7 +65,7 @@ class ReplyBuffer:
         """The reply after the stream ended, or raised `broke`."""
         if broke is None and self._end is None:
             broke = ModelUnavailable(
-                "The model broke off in the middle of its answer: look into the log of its server."
+                "The model broke off in the middle of its answer. Try again; the log of its server may say why."
             )
         if broke is not None:
             known = broke if isinstance(broke, CloisterError) else None

@@ -28,7 +28,8 @@ from cloister.storage.stores.tenants import ProjectStore
 
 class ItemWords(NamedTuple):
     """The words of an item as they are now, and of whom they are. `session` is an external id, if the item has a session; `notes`
-    are those of an entity, `status` that of a memory, `role` and `author` those of a message."""
+    are those of an entity, `role` and `author` those of a message; `status`, whether it is `pinned`, and the messages it came from
+    (`sources`) those of a memory."""
 
     content: str
     created_at: int
@@ -38,6 +39,8 @@ class ItemWords(NamedTuple):
     author: str | None = None
     status: str | None = None
     notes: str | None = None
+    pinned: bool | None = None
+    sources: tuple[MessageId, ...] = ()
 
 
 class ShownItem(NamedTuple):
@@ -184,7 +187,13 @@ class _Texts:
             memories = StoredMemories(self._transaction, self._pool, self._generation).found(ids["memory"], self._now)
             found |= {
                 ("memory", number): ItemWords(
-                    stored.memory.content, stored.memory.created_at, stored.session, stored.user, status=stored.status
+                    stored.memory.content,
+                    stored.memory.created_at,
+                    stored.session,
+                    stored.user,
+                    status=stored.status,
+                    pinned=stored.memory.pinned,
+                    sources=stored.memory.sources,
                 )
                 for number, stored in memories.items()
                 if stored.memory.retracted_at is None

@@ -22,7 +22,7 @@ from cloister.interfaces.python.archives import shapes
 
 exporting = TenantConcurrencyLimit(of_all=8, of_one=2)
 importing = TenantConcurrencyLimit(of_all=8, of_one=2)
-_BUSY = "Too many exports or imports of this tenant, or of all, are running"
+_BUSY = "too many exports or imports of this tenant, or of all, are running"
 _LINES: dict[str, Any] = {"schema": {"type": "string", "description": "One JSON object on each line."}}
 
 ExportScope = Annotated[

@@ -75,7 +75,7 @@ class ConcurrencyLimit:
         with self._lock:
             count = self._counts.get(key, 0)
             if count >= self._at_once:
-                raise RateLimited(_TRY_AGAIN_SECONDS, "Too many requests with this key are under way at once")
+                raise RateLimited(_TRY_AGAIN_SECONDS, "too many requests with this key are under way at once")
             self._counts[key] = count + 1
         return CountedRequest(self, key)
 

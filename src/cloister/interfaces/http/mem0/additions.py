@@ -66,7 +66,7 @@ def add(scope: ProjectScope, body: AddRequest) -> dict[str, Any]:
         for draft in drafts
     ]
     # The limit is taken before anything is recorded, so that a refused request can be repeated.
-    with extracting.taken(scope.reach.tenant, "Too many sessions are being extracted at once"):
+    with extracting.taken(scope.reach.tenant, "too many sessions are being extracted at once"):
         recorded = scope.services.record.messages(target.reach, target.session, labelled_drafts)
         later = _extract(scope, target)
     said = [message.id for message in recorded.messages]

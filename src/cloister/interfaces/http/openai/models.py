@@ -2,7 +2,7 @@
 
 import base64
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Path
 from pydantic import BaseModel
@@ -22,11 +22,17 @@ router = APIRouter(route_class=OpenAiRoute, tags=["OpenAI-compatible"])
 ModelId = Annotated[str, Path(description="The name of a model that is listed.", json_schema_extra=schemas.NAME)]
 
 
+Kind = Literal["chat", "embedding"]
+
+
 class Model(BaseModel):
+    """`kind` says what a model is for; OpenAI's clients ignore it."""
+
     id: str
     object: str
     created: int
     owned_by: str
+    kind: Kind
 
 
 class ModelList(BaseModel):
@@ -56,16 +62,17 @@ class EmbeddingList(BaseModel):
 
 class ModelNames(Response):
     """An answer about the models of the server. Their names are asked for on the event loop, because they may come from another
-    server; `found` makes the answer of them."""
+    server; `found` makes the answer of them, each with its kind."""
 
-    def __init__(self, model: ChatModel, embedder: str, found: Callable[[list[str]], Response]) -> None:
+    def __init__(self, model: ChatModel, embedder: str, found: Callable[[dict[str, Kind]], Response]) -> None:
         super().__init__()
         self._model = model
         self._embedder = embedder
         self._found = found
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        names = [*await self._model.names(), self._embedder]
+        names: dict[str, Kind] = dict.fromkeys(await self._model.names(), "chat")
+        names.setdefault(self._embedder, "embedding")
         await self._found(names)(scope, receive, send)
 
 
@@ -74,8 +81,9 @@ class ModelNames(Response):
 def list_models(caller: Caller) -> Response:
     """List the models that a request may name, and the embedder. For any other name the default model answers."""
 
-    def found(names: list[str]) -> Response:
-        return answer(ModelList.model_construct(object="list", data=[_model(name) for name in dict.fromkeys(names)]))
+    def found(names: dict[str, Kind]) -> Response:
+        data = [_model(name, kind) for name, kind in names.items()]
+        return answer(ModelList.model_construct(object="list", data=data))
 
     return ModelNames(caller.services.chat.model, caller.services.embed.name, found)
 
@@ -85,8 +93,11 @@ def list_models(caller: Caller) -> Response:
 def get_model(model_id: ModelId, caller: Caller) -> Response:
     """Get one of the listed models."""
 
-    def found(names: list[str]) -> Response:
-        return answer(_model(model_id)) if model_id in names else in_openai_shape(of_error(NotFound("model", model_id)))
+    def found(names: dict[str, Kind]) -> Response:
+        kind = names.get(model_id)
+        return (
+            in_openai_shape(of_error(NotFound("model", model_id))) if kind is None else answer(_model(model_id, kind))
+        )
 
     return ModelNames(caller.services.chat.model, caller.services.embed.name, found)
 
@@ -111,5 +122,5 @@ def create_embeddings(body: EmbeddingsRequest, caller: Caller) -> Response:
     return answer(EmbeddingList.model_construct(object="list", model=embed.name, data=data, usage=usage))
 
 
-def _model(name: str) -> Model:
-    return Model.model_construct(id=name, object="model", created=0, owned_by="cloister")
+def _model(name: str, kind: Kind) -> Model:
+    return Model.model_construct(id=name, object="model", created=0, owned_by="cloister", kind=kind)

@@ -223,6 +223,7 @@ EXAMPLES: Mapping[str, Example] = {
                     "times_said": 1,
                     "status": None,
                     "created_at": SAID,
+                    "message_id": MESSAGE,
                 },
                 {
                     "kind": "entity",
@@ -237,6 +238,7 @@ EXAMPLES: Mapping[str, Example] = {
                     "times_said": 1,
                     "status": None,
                     "created_at": ANSWERED,
+                    "message_id": None,
                 },
             ],
             "receipt": {**INLINE_RECEIPT, "kind": "search", "tokens": 0},

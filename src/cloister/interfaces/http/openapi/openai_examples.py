@@ -77,9 +77,14 @@ OPENAI_EXAMPLES: Mapping[str, Example] = {
         },
     ),
     "list_models": Example(
-        answer={"object": "list", "data": [{"id": "llama-3", "object": "model", "created": 0, "owned_by": "cloister"}]}
+        answer={
+            "object": "list",
+            "data": [{"id": "llama-3", "object": "model", "created": 0, "owned_by": "cloister", "kind": "chat"}],
+        }
     ),
-    "get_model": Example(answer={"id": "llama-3", "object": "model", "created": 0, "owned_by": "cloister"}),
+    "get_model": Example(
+        answer={"id": "llama-3", "object": "model", "created": 0, "owned_by": "cloister", "kind": "chat"}
+    ),
     "create_response": Example(
         request={
             "model": "llama-3",

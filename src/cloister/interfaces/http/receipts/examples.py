@@ -28,6 +28,8 @@ _ITEM: dict[str, Any] = {
     "notes": None,
     "created_at": SAID,
     "same_session": False,
+    "pinned": None,
+    "source_message_ids": [],
 }
 
 RECEIPT_EXAMPLES: Mapping[str, Example] = {

@@ -124,7 +124,7 @@ def forget_memory(memory_id: MemoryName, caller: Caller, dry_run: DryRun = False
 def extract(external_id: SessionId, caller: Caller, _: NoBody, wait: Wait = None) -> Response:
     """Extract memories, entities and observations from new messages now, and answer when that is done. The server does so by itself
     after every few replies; if an extraction is running, this waits for its end, up to ten seconds."""
-    with extracting.taken(caller.reach.tenant, "Too many sessions are being extracted at once"):
+    with extracting.taken(caller.reach.tenant, "too many sessions are being extracted at once"):
         extracted = caller.services.extraction.extract_now(caller.reach, external_id)
     wait_until_indexed(caller.services, wait)
     return answer(shapes.extraction_shape(extracted))
@@ -141,7 +141,7 @@ def preview_extraction(body: bodies.ExtractionPreviewRequest, caller: Caller) ->
     named = None if body.project_id is None else parse_project_id(body.project_id)
     project = named if is_named else caller.project(required=False)
     drafts = of_each(body.messages, lambda message: draft_of(**dict(message)))
-    with extracting.taken(caller.reach.tenant, "Too many sessions are being extracted at once"):
+    with extracting.taken(caller.reach.tenant, "too many sessions are being extracted at once"):
         found = caller.services.extraction_preview.preview(caller.reach, drafts, project)
     return answer(extraction_preview_shape(found))
 

@@ -77,7 +77,8 @@ class Context:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hit:
-    """A search result: an episode, shown by its best message, a memory, or an entity, which has no session. `user_id` is the user
+    """A search result: an episode, shown by its best message, whose id is `message_id`; a memory, or an entity, which has no
+    session. `user_id` is the user
     of the session, or of the part of a project that an entity is in; `author` is that of the message. `score` orders the hits;
     `relevance` and `strength` are as in `ContextItem`. `status` is that of a memory. Where several users may be quoted, memories
     and notes name them, as in a context."""
@@ -95,6 +96,7 @@ class Hit:
     times_said: int
     status: str | None
     created_at: str
+    message_id: str | None = None
 
 
 def context_shape(context: domain_context.Context, receipt: MadeReceipt | None = None) -> Context:
@@ -139,7 +141,7 @@ def _shape_of_hit(hit: DomainHit, *, named: bool) -> Hit:
             message = item.message
             shape = _hit_shape(hit, "episode", format_episode_id(hit.episode), message.content, message.created_at)
             said_by = {"session_id": item.session, "user_id": item.user, "role": message.role, "author": message.author}
-            return replace(shape, times_said=item.times, **said_by)
+            return replace(shape, times_said=item.times, message_id=format_message_id(message.id), **said_by)
         case MemoryHit(stored=stored):
             memory, content = stored.memory, attributed(stored.memory.content, stored.user, named=named)
             shape = _hit_shape(hit, "memory", format_memory_id(memory.id), content, memory.created_at)

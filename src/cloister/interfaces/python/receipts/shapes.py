@@ -39,8 +39,8 @@ class ReceiptItem:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredReceiptItem(ReceiptItem):
     """The same with its words as they are now, when they were said or made, and of whom they are. A message has a `role` and
-    perhaps an `author`, a memory a `status`, an entity `notes`, and all but entities a session. `same_session`: it is of the
-    session of the receipt."""
+    perhaps an `author`, an entity `notes`, and all but entities a session; a memory has a `status`, may be `pinned` now, and names
+    the messages it came from. `same_session`: it is of the session of the receipt."""
 
     content: str
     session_id: str | None
@@ -51,6 +51,8 @@ class StoredReceiptItem(ReceiptItem):
     notes: str | None = None
     created_at: str = ""
     same_session: bool = False
+    pinned: bool | None = None
+    source_message_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -313,6 +315,8 @@ def _stored_item(shown: ShownItem, session: str | None) -> StoredReceiptItem:
         notes=words.notes,
         created_at=iso(words.created_at),
         same_session=words.session is not None and words.session == session,
+        pinned=words.pinned,
+        source_message_ids=tuple(map(format_message_id, words.sources)),
     )
 
 
