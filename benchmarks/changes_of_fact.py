@@ -1,11 +1,11 @@
 """Whether contexts have the current fact after it changed, and whether nothing that is still true was withdrawn (MEM-12).
 
-    python benchmarks/changes_of_fact.py [--half shown|held_back|fresh|wordings] [--engine sqlite|postgres]
+    python benchmarks/changes_of_fact.py [--half shown|held_back|fresh|wordings|blind|everyday] [--engine sqlite|postgres]
         [--extract each|once] [--json]
 
 The conversations are in `changes_of_fact/`, one a line: what was `said` (`---` begins another session of the same user), what to
 `ask`, phrases of a memory that is true `now`, phrases of memories that are `past`, and of memories that stay `true`. Those of the
-kind `none` change nothing. The rules were tuned with `shown` and `wordings`; the other files have been looked at since
+kind `none` change nothing. The rules were tuned with `shown`, `wordings` and `everyday`; the other files have been looked at since
 they were written. Each conversation is a user of its own. A case is right if the context of a new session has a memory with one of
 the phrases of `now`, and none with one of `past`. Memories are extracted after each session, or `once`, after the last.
 """
@@ -21,7 +21,7 @@ from cloister import Cloister
 from temporary import open_engine
 
 CASES = Path(__file__).with_suffix("")
-HALVES = ("shown", "held_back", "fresh", "wordings", "blind")
+HALVES = ("shown", "held_back", "fresh", "wordings", "blind", "everyday")
 NEXT_SESSION = "---"
 
 
@@ -52,7 +52,7 @@ def main() -> None:
                 outcomes.append(run(memory, f"{half}-{at}", case, at_once=given.extract == "once"))
                 if (
                     given.wrong
-                    and half in ("shown", "wordings")
+                    and half in ("shown", "wordings", "everyday")
                     and (not outcomes[-1].right or outcomes[-1].kept < outcomes[-1].true)
                 ):
                     print(json.dumps(case, ensure_ascii=False))
