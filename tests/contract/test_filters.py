@@ -329,6 +329,30 @@ def test_mem_14_of_equal_memories_the_one_that_the_filter_lets_pass_is_found(hom
     assert [stored.memory.id for stored in found({"kind": "memory"})] == [newer.memory.id]
 
 
+def test_mem_14_the_time_of_a_memory_is_when_it_was_said_not_when_it_was_extracted(home: MemorySetup) -> None:
+    """MEM-12: what was said in 2019 and recorded today is of 2019 in searches, contexts and lists alike."""
+    home.session("old", None, "ada")
+    home.session("asks", None, "ada")
+    said = parse_iso("2019-06-01T00:00:00Z", "time")
+    say(home, "old", "My neighbour Anna plays the cello.", at=said)
+    home.services.extraction.extract_now(home.reach, "old")
+    (memory,) = home.stored("old")
+    assert memory.memory.valid_from == said < memory.memory.created_at
+    before, after = ({word: "2020-01-01T00:00:00Z"} for word in ("created_before", "created_after"))
+    for wanted, expected in ((before, ["Anna"]), (after, [])):
+        found = [hit for hit in search(home, wanted, SearchTarget(session="asks")) if isinstance(hit, MemoryHit)]
+        context = build(home, "asks", wanted, "Who plays the cello?").derived.memories
+        parsed = parse_filter(wanted)
+        lists = [
+            [hit.stored for hit in found],
+            list(context),
+            home.services.memories.of_session(home.reach, "old", limit=9, filter=parsed),
+            home.services.memories.of_user(home.reach, "ada", limit=9, filter=parsed),
+        ]
+        for listed in lists:
+            assert len(listed) == len(expected) and all("Anna" in stored.memory.content for stored in listed)
+
+
 def test_mem_14_observations_of_a_context_are_filtered(home: MemorySetup) -> None:
     home.session("long")
     home.tell("long", *(f"My brother Xandor{number} works at Zentrix{number} in Vienna." for number in range(30)))
@@ -437,7 +461,7 @@ def row_of(message: Message, session: str, user: str | None) -> FilteredRow:
 
 
 def memory_row(stored: StoredMemory) -> FilteredRow:
-    return FilteredRow(kind="memory", created_at=stored.memory.created_at, session=stored.session, user=stored.user)
+    return FilteredRow(kind="memory", created_at=stored.memory.valid_from, session=stored.session, user=stored.user)
 
 
 def test_mem_14_categories_and_metadata_of_messages_are_kept_as_they_were_given(home: MemorySetup) -> None:

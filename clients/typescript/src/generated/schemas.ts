@@ -501,9 +501,9 @@ export interface FileView {
  * false. At most 50 conditions, in objects nested at most 5 deep.
  */
 export interface Filter {
-  /** Created after this time. */
+  /** Said after this time: messages by `created_at`, memories by `valid_from`; entities created after it. */
   created_after?: Time | undefined;
-  /** Created before this time. */
+  /** Said before this time. */
   created_before?: Time | undefined;
   /** Of this session. */
   session_id?: Name | undefined;

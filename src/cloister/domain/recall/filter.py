@@ -60,7 +60,8 @@ Filter = Condition | And | Or | Not
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FilteredRow:
-    """What a filter can ask of one row. `session` is its external id."""
+    """What a filter can ask of one row. `session` is its external id. `created_at` of a memory or an observation is when it
+    was said: a memory of 2019 that was extracted or imported today is of 2019, as its message is."""
 
     kind: FilterKind
     created_at: int

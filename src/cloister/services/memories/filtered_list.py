@@ -34,7 +34,7 @@ def _row_of(stored: StoredMemory) -> FilteredRow:
     memory = stored.memory
     return FilteredRow(
         kind="memory",
-        created_at=memory.created_at,
+        created_at=memory.valid_from,
         session=stored.session,
         user=stored.user,
         categories=memory.categories,

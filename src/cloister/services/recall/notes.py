@@ -28,5 +28,5 @@ def recent_notes(
 
 def _row_of(stored: StoredObservation) -> FilteredRow:
     return FilteredRow(
-        kind="observation", created_at=stored.observation.created_at, session=stored.session, user=stored.user
+        kind="observation", created_at=stored.observation.said_at, session=stored.session, user=stored.user
     )

@@ -112,10 +112,10 @@ class FilterStore:
             return []
         passing: list[int] = []
         for row in self._transaction.rows("filter_memories", pool_id=pool):
-            memory, created_at, session, user, categories, metadata = cast(tuple[Any, ...], row)
+            memory, said_at, session, user, categories, metadata = cast(tuple[Any, ...], row)
             filtered = FilteredRow(
                 kind="memory",
-                created_at=created_at,
+                created_at=said_at,
                 session=session,
                 user=user,
                 categories=() if categories == "[]" else json.loads(categories),

@@ -107,8 +107,11 @@ FILTER: Schema = {
     "minProperties": 1,
     "additionalProperties": False,
     "properties": {
-        "created_after": {**named("Time"), "description": "Created after this time."},
-        "created_before": {**named("Time"), "description": "Created before this time."},
+        "created_after": {
+            **named("Time"),
+            "description": "Said after this time: messages by `created_at`, memories by `valid_from`; entities created after it.",
+        },
+        "created_before": {**named("Time"), "description": "Said before this time."},
         "session_id": {**named("Name"), "description": "Of this session."},
         "user_id": {**named("Name"), "description": "Of this user's sessions."},
         "role": {"enum": [*ROLES], "description": "Messages of this role."},

@@ -37,7 +37,8 @@ WHERE tenant_id = :tenant_id AND message_id > :after AND message_id <= :last
 ORDER BY message_id
 
 -- name: filter_memories
-SELECT m.memory_id, m.created_at, s.external_id, s.user_id, m.categories, m.metadata
+-- The time of a memory is when it was said, not when it was extracted.
+SELECT m.memory_id, m.valid_from, s.external_id, s.user_id, m.categories, m.metadata
 FROM session AS s
 CROSS JOIN memory AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
