@@ -33,14 +33,14 @@ def test_a_project_is_made_renamed_and_made_default_org_2(shell: CommandLine) ->
     assert found["Orchard"]["isolated"]
 
 
-def test_deleting_a_project_sends_its_sessions_to_the_shared_pool_org_5(shell: CommandLine) -> None:
+def test_deleting_a_project_leaves_its_sessions_in_no_project_org_5(shell: CommandLine) -> None:
     project = shell.project("Garden")
     shell.run("record", "--create", "--project", project, "beds", "Peas go into the north bed.")
     assert shell.said("peas", "--project", "none") == []
     asked = shell.run("projects", "delete", project, answer="n\n", code=1)
-    assert "its 1 session back to the shared pool? [y/N]" in asked.stderr
+    assert "its 1 session in no project? [y/N]" in asked.stderr
     assert shell.said("peas", "--project", project) == ["Peas go into the north bed."]
-    assert "1 session went back" in shell.run("projects", "delete", project, answer="y\n").stdout
+    assert "left 1 session in no project" in shell.run("projects", "delete", project, answer="y\n").stdout
     assert shell.said("peas", "--project", "none") == ["Peas go into the north bed."]
 
 
@@ -54,7 +54,7 @@ def test_sessions_are_made_listed_shown_and_renamed(shell: CommandLine) -> None:
     shell.run("sessions", "rename", "beds", "Raised beds")
     listed = shell.run("sessions", "list").stdout
     assert "Raised beds" in listed
-    assert "shared pool" in listed
+    assert "no project" in listed
     assert [session["external_id"] for session in shell.json("sessions", "list", "--project", project)] == ["beds"]
     assert [session["external_id"] for session in shell.json("sessions", "list", "--project", "none")] == ["loose"]
     assert [session["external_id"] for session in shell.json("sessions", "list", "--user", "anna")] == ["beds"]

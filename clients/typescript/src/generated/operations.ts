@@ -157,9 +157,8 @@ export interface Operations {
     answer: Project | VisibilityPreview | Retention;
   };
   /**
-   * Delete a project. Its sessions move to the shared pool with all their messages; its entries are deleted. With
-   * `dry_run=true` nothing is changed: the answer is how much would move, and who would recall it there. Needs the
-   * permission `admin`.
+   * Delete a project. Its sessions are in no project then, with all their messages. With `dry_run=true` nothing is
+   * changed: the answer is how much would move, and who would recall it there. Needs the permission `admin`.
    */
   delete_project: {
     path: { project_id: ProjectId };
@@ -259,9 +258,9 @@ export interface Operations {
     answer: Retention;
   };
   /**
-   * Erase everything of a user, in all projects and in the shared pool: sessions, their messages, everything derived
-   * from these, and the keys that are bound to the user. For an unknown user all counts are 0. With `dry_run=true`
-   * nothing is changed, and the answer is what would be erased. Needs the permission `admin`.
+   * Erase everything of a user, in all projects and in no project: sessions, their messages, everything derived from
+   * these, and the keys that are bound to the user. For an unknown user all counts are 0. With `dry_run=true` nothing
+   * is changed, and the answer is what would be erased. Needs the permission `admin`.
    */
   erase_user: {
     path: { user_id: Name };
@@ -347,8 +346,8 @@ export interface Operations {
     answer: Audit;
   };
   /**
-   * Create a session. Without `project_id` it is in the project of the request; with `null` in the shared pool. An
-   * existing `external_id` with equal fields is answered with that session and 200. Needs the permission `write`.
+   * Create a session. Without `project_id` it is in the project of the request; with `null` in no project. An existing
+   * `external_id` with equal fields is answered with that session and 200. Needs the permission `write`.
    */
   create_session: {
     path: Record<never, never>;
@@ -358,7 +357,7 @@ export interface Operations {
     answer: Session;
   };
   /**
-   * List sessions, most recent activity first: of one project, with `project_id=none` of the shared pool, or without
+   * List sessions, most recent activity first: of one project, with `project_id=none` of no project, or without
    * `project_id` of the project that the header or the key names, else of all. Needs the permission `read`.
    */
   list_sessions: {
@@ -786,8 +785,8 @@ export interface Operations {
   };
   /**
    * Find episodes, memories and entities: in the project of the request, with `session_id` in the scope of that
-   * session, with `project_id` in that project, or with `null` in the shared pool. Hits below `min_relevance` are left
-   * out. Needs the permission `read`.
+   * session, with `project_id` in that project, or with `null` in no project. Hits below `min_relevance` are left out.
+   * Needs the permission `read`.
    */
   search: {
     path: Record<never, never>;

@@ -86,8 +86,8 @@ export interface ChatRequest {
   id: Name;
   messages: UiMessage[];
   /**
-   * The project of a new session. Without it: the project of the request. `null`: the shared pool. A session that
-   * exists must be in this project.
+   * The project of a new session. Without it: the project of the request. `null`: no project. A session that exists
+   * must be in this project.
    */
   project_id?: ProjectId | null | undefined;
   /** The user of a new session. A session that exists must be this user's. */
@@ -242,7 +242,7 @@ export interface Crossing {
 export type Cursor = string;
 
 /**
- * How many sessions, memories, files and entries of a deleted project moved to the shared pool, or would. The
+ * How many sessions, memories, files and entries of a deleted project are in no project now, or would be. The
  * certificate names what was removed: the project. Of a dry run, `would_remove` does, and `visible_to` says who would
  * recall them there: other sessions of the same users, which are in no project.
  */
@@ -850,7 +850,7 @@ export interface NewSession {
   external_id?: Name | null | undefined;
   /**
    * Without it: the project of the request, which is `X-Project-ID`, else the key's, else the default project. `null`:
-   * no project, which is the shared pool.
+   * no project.
    */
   project_id?: ProjectId | null | undefined;
   /** The user of the session. Memory is divided by user, in a project too unless its visibility is `shared`. */
@@ -1231,12 +1231,12 @@ export interface RevisionPage {
   next_cursor: Cursor | null;
 }
 
-/** A search in the scope of a session, or in the pool of a project or the shared pool, of one user if given. */
+/** A search in the scope of a session, or in the pool of a project or of no project, of one user if given. */
 export interface SearchRequest {
   query: Content;
   /** The session's `external_id`. */
   session_id?: Name | null | undefined;
-  /** Without it: the project of the request. `null`: the shared pool, which is divided by user. */
+  /** Without it: the project of the request. `null`: no project, which is divided by user. */
   project_id?: ProjectId | null | undefined;
   user_id?: Name | null | undefined;
   /** The kinds to search. Without it: all. Entities exist in projects only. */

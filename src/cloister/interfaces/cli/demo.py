@@ -12,13 +12,13 @@ from rich.table import Table
 from rich.text import Text
 
 from cloister.interfaces.cli.options import Data, Json, Key, Tenant
+from cloister.interfaces.cli.organisation.project_names import NO_PROJECT_NAME
 from cloister.interfaces.cli.terminal import answer, counted, harmless
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.recall.shapes import ContextItem
 
 QUESTION = "What is the door code?"
-CODES = {"Bakery": "4417", "Clinic": "9082", "shared pool": "1365"}
-SHARED = "shared pool"
+CODES = {"Bakery": "4417", "Clinic": "9082", NO_PROJECT_NAME: "1365"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,8 +32,8 @@ class Recalled:
 def demo(data: Data = None, key: Key = None, tenant: Tenant = None, json: Json = False) -> None:
     """Show the walls: who recalls what, and that nothing crosses.
 
-    Two projects and the shared pool record the same words, and each is asked. It uses a temporary directory, unless --data is
-    given.
+    Sessions in two projects and in no project record the same words, and each is asked. It uses a temporary directory, unless
+    --data is given.
     """
     with (
         nullcontext(data) if data is not None else TemporaryDirectory(prefix="cloister-demo-") as directory,
@@ -46,7 +46,7 @@ def demo(data: Data = None, key: Key = None, tenant: Tenant = None, json: Json =
     answer(
         {"question": QUESTION, "answers": rows, "recalled": recalled, "crossed": crossed},
         json,
-        "Two projects and the shared pool heard the same words about a door: only the",
+        "Two projects, and sessions in no project, heard the same words about a door: only the",
         f"code differs. Then a new session in each place asked: {QUESTION}",
         "",
         _drawn(answers),
@@ -60,7 +60,7 @@ def demo(data: Data = None, key: Key = None, tenant: Tenant = None, json: Json =
 def play(memory: Cloister) -> list[Recalled]:
     """Record in every pool, then ask in every pool."""
     projects = {
-        pool: None if pool == SHARED else memory.create_project(pool, allow_duplicate_name=True).project_id
+        pool: None if pool == NO_PROJECT_NAME else memory.create_project(pool, allow_duplicate_name=True).project_id
         for pool in CODES
     }
     for pool, code in CODES.items():

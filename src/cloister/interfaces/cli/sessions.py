@@ -62,7 +62,7 @@ def list_sessions(
         partial(memory.sessions, project_id=chosen_project(memory, project), **conditions), limit, everything, after
     )
     names = ProjectNames(memory)
-    headings = ("session", "place", "user", "messages", "last activity", "title")
+    headings = ("session", "project", "user", "messages", "last activity", "title")
     rows = [
         (
             session.external_id,
@@ -284,7 +284,7 @@ def _described(session: Session, names: ProjectNames) -> Table:
     project = f" ({session.project_id})" if session.project_id else ""
     fields = [
         ("session", session.external_id),
-        ("place", names.name(session.project_id) + project),
+        ("project", names.name(session.project_id) + project),
         ("user", session.user_id or "–"),
         ("title", session.title or "–"),
         ("pinned", "yes" if session.pinned else "–"),

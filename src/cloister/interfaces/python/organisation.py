@@ -93,8 +93,8 @@ class OrganisationMethods:
         return self._backend.preview_visibility(parse_project_id(project_id), visibility)
 
     def delete_project(self, project_id: str, *, dry_run: bool = False) -> DeletedProject:
-        """Delete a project; its sessions move to the shared pool with their messages and memories. Returns how many. Entries of the
-        project are deleted.
+        """Delete a project; its sessions are in no project then, with their messages, memories, files
+        and entries. Returns how many.
 
         With `dry_run` nothing is changed: `visible_to` says who would recall them there.
         """

@@ -66,7 +66,7 @@ class Session:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeletedProject:
-    """How many sessions, memories, files and entries of a deleted project moved to the shared pool, or would. The certificate names
+    """How many sessions, memories, files and entries of a deleted project are in no project now, or would be. The certificate names
     what was removed: the project. Of a dry run, `would_remove` does, and `visible_to` says who would recall them there: other
     sessions of the same users, which are in no project."""
 

@@ -5,7 +5,7 @@ from cloister.interfaces.python.arguments import LARGEST_PAGE, NOT_GIVEN
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.shapes import Session
 
-SHARED_POOL = "shared pool"
+NO_PROJECT_NAME = "no project"
 
 
 def project_id_of(memory: Cloister, given: str) -> str:
@@ -28,12 +28,12 @@ class ProjectNames:
 
     def name(self, project_id: str | None) -> str:
         if project_id is None:
-            return SHARED_POOL
+            return NO_PROJECT_NAME
         return self._projects[project_id].name if project_id in self._projects else project_id
 
     def phrase(self, session: Session) -> str:
-        """The session's pool as part of a sentence. The shared pool and projects with private members are divided by user."""
+        """The session's pool as part of a sentence. No project, and projects with private members, are divided by user."""
         project = None if session.project_id is None else self._projects.get(session.project_id)
-        named = "the shared pool" if session.project_id is None else f"the project {self.name(session.project_id)!r}"
+        named = NO_PROJECT_NAME if session.project_id is None else f"the project {self.name(session.project_id)!r}"
         is_divided = session.project_id is None or (project is not None and project.member_visibility == "private")
         return f"{named}, in the part of {session.user_id!r}" if is_divided and session.user_id is not None else named

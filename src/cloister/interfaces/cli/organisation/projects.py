@@ -158,7 +158,7 @@ def change_members(
 def delete_project(
     memory: Cloister, json: bool, project: ProjectArgument, dry_run: DryRun = False, yes: Yes = False
 ) -> None:
-    """Delete a project; its sessions go to the shared pool.
+    """Delete a project; its sessions are in no project then.
 
     Nothing is deleted, and the sessions can be moved into another project. Files of memory tools go with their sessions, and
     entries of LangGraph's store to their users' parts of no project. With --dry-run it is said who would recall them there.
@@ -171,18 +171,18 @@ def delete_project(
         return
     sessions = len(memory.sessions(project_id=project_id, limit=LARGEST_PAGE))
     number = f"{sessions} or more sessions" if sessions == LARGEST_PAGE else counted(sessions, "session")
-    confirm(f"Delete the project {name!r} and send its {number} back to the shared pool?", yes)
+    confirm(f"Delete the project {name!r} and leave its {number} in no project?", yes)
     moved = memory.delete_project(project_id)
     others = ((moved.files_moved, "file", "files"), (moved.entries_moved, "entry", "entries"))
     parts = [counted(moved.sessions_moved, "session"), *(counted(*each) for each in others if each[0])]
-    answer(as_json(moved), json, f"Deleted the project {name!r}; {', '.join(parts)} went back to the shared pool.")
+    answer(as_json(moved), json, f"Deleted the project {name!r}, and left {', '.join(parts)} in no project.")
 
 
 def _recalled_outside(tried: DeletedProject) -> str:
     there = tried.visible_to
     readers = 0 if there is None else there.sessions
     moved = counted(tried.sessions_moved, "session")
-    return f"{moved} would go back to the shared pool; {counted(readers, 'other session')} of the same users would recall them"
+    return f"{moved} would be in no project; {counted(readers, 'other session')} of the same users would recall them"
 
 
 def _seen_by_others(preview: VisibilityPreview) -> str:

@@ -72,7 +72,7 @@ class ChatRequest(Body):
     messages: list[UiMessage] = Field(json_schema_extra={"minItems": 1})
     project_id: ProjectId | None = Field(
         default=None,
-        description="The project of a new session. Without it: the project of the request. `null`: the shared pool. A session "
+        description="The project of a new session. Without it: the project of the request. `null`: no project. A session "
         "that exists must be in this project.",
     )
     user_id: Name | None = Field(

@@ -69,7 +69,7 @@ ProfileBudget = Annotated[
 ]
 ProfileOf = Annotated[
     str | None,
-    _query("Without it: the project of the request. `none`: the shared pool.", schemas.PROJECT_OR_NONE),
+    _query("Without it: the project of the request. `none`: no project.", schemas.PROJECT_OR_NONE),
 ]
 SessionId = Annotated[str, _path("The session's `external_id`.", schemas.NAME)]
 TenantName = Annotated[str, _path("`ten_` and 16 hexadecimal digits.", schemas.TENANT_ID)]
@@ -93,7 +93,7 @@ OfName = Annotated[
     _query("Only projects with this name; case, Unicode form and surrounding spaces are ignored.", schemas.NAME),
 ]
 OfProject = Annotated[
-    str | None, _query("Only sessions of this project; `none`: only those of the shared pool.", schemas.PROJECT_OR_NONE)
+    str | None, _query("Only sessions of this project; `none`: only those in no project.", schemas.PROJECT_OR_NONE)
 ]
 IsPinned = Annotated[bool | None, Query(description="Only what is pinned, or what is not. Without it: all.")]
 IsArchived = Annotated[bool | None, Query(description="Only sessions that are archived, or are not. Without it: all.")]

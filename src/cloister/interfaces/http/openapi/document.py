@@ -59,7 +59,7 @@ another request with that key is refused with 422. Every answer has an `X-Reques
 """
 SECTIONS: Mapping[str, str] = {
     "Organisation": "Tenants, projects, keys and usage.",
-    "Sessions and messages": "A session is one conversation. It is in one project, or in the shared pool.",
+    "Sessions and messages": "A session is one conversation. It is in one project, or in none.",
     "Memories": "Memories and observations: derived from messages, visible only where these are, and deleted with them.",
     "Entities": "The named people and things that messages of a project mention; each belongs to one project.",
     "Recall": "Finds messages, memories and entities again, only inside the pool of the session or the project.",

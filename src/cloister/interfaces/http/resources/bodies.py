@@ -348,7 +348,7 @@ class ContextRequest(Body):
 
 
 class SearchRequest(Body):
-    """A search in the scope of a session, or in the pool of a project or the shared pool, of one user if given."""
+    """A search in the scope of a session, or in the pool of a project or of no project, of one user if given."""
 
     model_config = _either(
         {"properties": {"session_id": {"type": "null"}}},
@@ -359,7 +359,7 @@ class SearchRequest(Body):
     session_id: Name | None = Field(default=None, description="The session's `external_id`.")
     project_id: ProjectId | None = Field(
         default=None,
-        description="Without it: the project of the request. `null`: the shared pool, which is divided by user.",
+        description="Without it: the project of the request. `null`: no project, which is divided by user.",
     )
     user_id: Name | None = None
     kinds: list[Kind] | None = Field(

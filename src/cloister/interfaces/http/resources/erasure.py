@@ -23,7 +23,7 @@ _ALL_TENANTS = TenantId(0)
 @router.delete("/v1/users/{user_id}", response_model=shapes.ErasedUser)
 @needs("admin")
 def erase_user(user_id: UserId, caller: Caller, dry_run: DryRun = False) -> Response:
-    """Erase everything of a user, in all projects and in the shared pool: sessions, their messages, everything derived from these,
+    """Erase everything of a user, in all projects and in no project: sessions, their messages, everything derived from these,
     and the keys that are bound to the user. For an unknown user all counts are 0. With `dry_run=true` nothing is changed, and the
     answer is what would be erased."""
     if caller.project_header is not None:

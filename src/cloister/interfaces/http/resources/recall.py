@@ -45,7 +45,7 @@ def build_context(body: bodies.ContextRequest, caller: Caller) -> Response:
 @needs("read")
 def search(body: bodies.SearchRequest, caller: Caller) -> Response:
     """Find episodes, memories and entities: in the project of the request, with `session_id` in the scope of that session, with
-    `project_id` in that project, or with `null` in the shared pool. Hits below `min_relevance` are left out."""
+    `project_id` in that project, or with `null` in no project. Hits below `min_relevance` are left out."""
     found = caller.services.search.find(
         caller.reach,
         body.query,

@@ -68,7 +68,7 @@ class ChosenBranch(bodies.Body):
 def create_session(
     body: NewSession, caller: Caller, idempotency_key: IdempotencyKey = None, wait: Wait = None
 ) -> Response:
-    """Create a session. Without `project_id` it is in the project of the request; with `null` in the shared pool. An existing
+    """Create a session. Without `project_id` it is in the project of the request; with `null` in no project. An existing
     `external_id` with equal fields is answered with that session and 200."""
     fields = SessionFields(
         external_id=body.external_id,
@@ -97,7 +97,7 @@ def list_sessions(
     limit: Limit = 50,
     cursor: Cursor = None,
 ) -> Response:
-    """List sessions, most recent activity first: of one project, with `project_id=none` of the shared pool, or without `project_id`
+    """List sessions, most recent activity first: of one project, with `project_id=none` of no project, or without `project_id`
     of the project that the header or the key names, else of all."""
     wanted = SessionFilter(user_id=user_id, pinned=pinned, archived=archived, external_id=external_id)
     if project_id == NO_PROJECT:

@@ -123,7 +123,7 @@ def change_project(
 @router.delete("/org/projects/{project_id}", response_model=shapes.DeletedProject)
 @needs("admin")
 def delete_project(project_id: ProjectId, caller: Caller, dry_run: DryRun = False) -> Response:
-    """Delete a project. Its sessions move to the shared pool with all their messages; its entries are deleted. With `dry_run=true`
+    """Delete a project. Its sessions are in no project then, with all their messages. With `dry_run=true`
     nothing is changed: the answer is how much would move, and who would recall it there."""
     moved = caller.services.projects.delete_project(caller.reach, parse_project_id(project_id), dry_run=dry_run)
     return answer(shapes.deleted_project_shape(moved, removed_answer(caller, moved.removal, dry_run=dry_run)))

@@ -17,7 +17,7 @@ class NewSession(Body):
     project_id: ProjectId | None = Field(
         default=None,
         description="Without it: the project of the request, which is `X-Project-ID`, else the key's, else the default project. "
-        "`null`: no project, which is the shared pool.",
+        "`null`: no project.",
     )
     user_id: Name | None = Field(
         default=None,
