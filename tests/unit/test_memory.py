@@ -68,6 +68,12 @@ def test_a_memory_equals_itself_in_every_form_it_may_be_stored_in(text: str) -> 
         assert same_as(f"  {text} . ") == same_as(text)
 
 
+def test_ascii_characters_count_the_same_in_a_text_with_others() -> None:
+    """MEM-2: a joiner, which nobody sees, makes the text be compared character by character."""
+    for character in map(chr, range(128)):
+        assert same_as(f"a{character}B c") == same_as(f"a{character}B\u200b c"), hex(ord(character))
+
+
 def test_a_memory_has_words_and_an_end() -> None:
     assert checked_memory(" likes \n figs ") == "likes figs"
     with pytest.raises(InvalidRequest):

@@ -6,6 +6,7 @@ It uses the same blocks as messages do, with every row in a session of its own.
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
+from typing import NamedTuple
 
 from cloister.domain.identifiers import SessionId
 from cloister.domain.recall.ranking import Evidence, no_evidence
@@ -17,6 +18,14 @@ _CHUNK = 4_000
 _MOST_BYTES = 64_000_000
 
 
+class _StoredBlock(NamedTuple):
+    """A block with the version that it was built at, and its size, which is counted once: there are thousands of blocks."""
+
+    version: int
+    block: PoolBlock
+    nbytes: int
+
+
 class DerivedBlocks:
     """Blocks by kind, tenant and partition; the least recently used are evicted above a byte limit."""
 
@@ -24,7 +33,7 @@ class DerivedBlocks:
         self._embed_query = embed_query
         self._dimension = dimension
         self._byte_limit = byte_limit
-        self._blocks: OrderedDict[tuple[str, int, Hashable], tuple[int, PoolBlock]] = OrderedDict()
+        self._blocks: OrderedDict[tuple[str, int, Hashable], _StoredBlock] = OrderedDict()
         self._lock = threading.Lock()
 
     def within(self, reader: DerivedReader) -> "_DerivedPartition":
@@ -40,16 +49,16 @@ class DerivedBlocks:
             stored = self._blocks.get(key)
             if stored is not None:
                 self._blocks.move_to_end(key)
-        if stored is not None and stored[0] == version:
-            return stored[1]
-        if stored is not None and stored[0] > version:
+        if stored is not None and stored.version == version:
+            return stored.block
+        if stored is not None and stored.version > version:
             raise SnapshotTooOld
         block = PoolBlock(self._dimension)
         block.append(rows_of(reader.all_rows(), _CHUNK))
         with self._lock:
             current = self._blocks.get(key)
-            if current is None or current[0] < version:
-                self._blocks[key] = (version, block)
+            if current is None or current.version < version:
+                self._blocks[key] = _StoredBlock(version, block, block.nbytes)
             self._make_room()
         return block
 
@@ -58,9 +67,9 @@ class DerivedBlocks:
             self._blocks.clear()
 
     def _make_room(self) -> None:
-        total = sum(block.nbytes for _, block in self._blocks.values())
+        total = sum(stored.nbytes for stored in self._blocks.values())
         while total > self._byte_limit and len(self._blocks) > 1:
-            _, (_, oldest) = self._blocks.popitem(last=False)
+            _, oldest = self._blocks.popitem(last=False)
             total -= oldest.nbytes
 
 
