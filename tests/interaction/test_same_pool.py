@@ -120,19 +120,35 @@ def over_chat(house: House, name: str, place: Place, user: str | None) -> None:
 
 def over_openai(field: str) -> Say:
     def say(house: House, name: str, place: Place, user: str | None) -> None:
-        """OpenAI's wire has no field for a project: the header names one, and there is no way to ask for none."""
+        """OpenAI's interface has no field for a project: the header names one, or the metadata."""
         body: dict[str, Any] = {"messages": [{"role": "user", "content": fact(name)}]}
+        headers = {"X-Session-ID": name}
         if user is not None:
             body |= {"metadata": {"user_id": user}} if field == "metadata" else {field: user}
-        headers = {"X-Session-ID": name} | ({} if place in (DEFAULT, None) else {"X-Project-ID": place})
+        if field == "metadata" and place != DEFAULT:
+            body["metadata"] = {**body.get("metadata", {}), "project_id": place or "none"}
+        else:
+            headers |= project_header(place)
         answer = house.http.post("/v1/chat/completions", body, headers=headers)
         assert answer.status_code == 200, answer.text
 
     return say
 
 
+def project_header(place: Place) -> dict[str, str]:
+    return {} if place == DEFAULT else {"X-Project-ID": place or "none"}
+
+
+def over_conversations(house: House, name: str, place: Place, user: str | None) -> None:
+    metadata = {"session_id": name} | ({} if user is None else {"user_id": user})
+    metadata |= {} if place == DEFAULT else {"project_id": place or "none"}
+    item = {"type": "message", "role": "user", "content": fact(name)}
+    answer = house.http.post("/v1/conversations", {"metadata": metadata, "items": [item]})
+    assert answer.status_code == 200, answer.text
+
+
 def over_mcp(house: House, name: str, place: Place, user: str | None) -> None:
-    """MCP has no argument for a project: the connection names one, and there is no way to ask for none."""
+    """MCP has no argument for a project: the connection names one, and always belongs to one."""
     given = {"X-Session-ID": name, "X-User-ID": user, "X-Project-ID": None if place == DEFAULT else place}
     headers = {header: value for header, value in given.items() if value is not None}
     with over_mcp_http(house.server.address, house.key, headers) as connected:
@@ -151,7 +167,7 @@ def mcp_command(options: Callable[[House], tuple[str, ...]]) -> Say:
 
 def over_responses(house: House, name: str, place: Place, user: str | None) -> None:
     body: dict[str, Any] = {"input": fact(name)} | ({} if user is None else {"user": user})
-    headers = {"X-Session-ID": name} | ({} if place in (DEFAULT, None) else {"X-Project-ID": place})
+    headers = {"X-Session-ID": name} | project_header(place)
     answer = house.http.post("/v1/responses", body, headers=headers)
     assert answer.status_code == 200, answer.text
 
@@ -164,19 +180,18 @@ def agents_session(house: House, name: str, place: Place, user: str | None) -> N
 
 
 def over_anthropic(house: House, name: str, place: Place, user: str | None) -> None:
-    """Anthropic's interface has no field for a project: the header names one, and there is no way to ask for none."""
+    """Anthropic's interface has no field for a project: the header names one."""
     body: dict[str, Any] = {"model": "m", "max_tokens": 9, "messages": [{"role": "user", "content": fact(name)}]}
     body |= {} if user is None else {"metadata": {"user_id": user}}
-    headers = {"X-Session-ID": name} | ({} if place in (DEFAULT, None) else {"X-Project-ID": place})
+    headers = {"X-Session-ID": name} | project_header(place)
     answer = house.http.post("/anthropic/v1/messages", body, headers=headers)
     assert answer.status_code == 200, answer.text
 
 
 def over_mem0(house: House, name: str, place: Place, user: str | None) -> None:
-    """mem0's interface has no field for a project: the header names one, and there is no way to ask for none."""
+    """mem0's interface has no field for a project: the header names one, and the memories always belong to one."""
     body = {"messages": [{"role": "user", "content": fact(name)}], "user_id": user, "run_id": name}
-    headers = {} if place in (DEFAULT, None) else {"X-Project-ID": place}
-    answer = house.http.post("/mem0/v3/memories/add/", body, headers=headers)
+    answer = house.http.post("/mem0/v3/memories/add/", body, headers=project_header(place))
     assert answer.status_code == 200, answer.text
 
 
@@ -223,6 +238,7 @@ WAYS: dict[str, Say] = {
     "MCP command on a directory": mcp_command(lambda house: ("--data", house.commands.data)),
     "MCP command on a server": mcp_command(lambda house: ("--data", house.server.address, "--key", house.key)),
     "OpenAI responses": over_responses,
+    "OpenAI conversations": over_conversations,
     "Agents SDK": agents_session,
     "Anthropic": over_anthropic,
     "mem0": over_mem0,
@@ -231,14 +247,17 @@ WAYS: dict[str, Say] = {
 }
 
 
+ALWAYS_IN_A_PROJECT = ("MCP", "mem0")
+"""What these answer is of a whole project, or of a user's part of one: they refuse to be in none."""
+
+
 @pytest.mark.parametrize("place", [DEFAULT, None, "project"])
 def test_the_same_call_gives_the_same_pool_through_every_way_in(house: House, place: Place) -> None:
     """ISO-10, ISO-11: sessions of ana made through every way in recall each other, and nobody else recalls them."""
     project = house.embedded.create_project(f"Made for {place}").project_id
     given = project if place == "project" else place
     expected = {DEFAULT: house.default, None: None, "project": project}[place]
-    without_none = ("OpenAI", "MCP", "Anthropic", "mem0")
-    ways = {way: say for way, say in WAYS.items() if place is not None or not way.startswith(without_none)}
+    ways = {way: say for way, say in WAYS.items() if place is not None or not way.startswith(ALWAYS_IN_A_PROJECT)}
     names = {way: f"{place} {number}".replace(" ", "-") for number, way in enumerate(ways)}
     user = f"ana-{place}"
     for way, say in ways.items():
@@ -270,6 +289,70 @@ def test_two_users_who_named_no_project_do_not_recall_each_other(house: House, w
         assert found.project_id == house.default
         assert found.relevant_history == ()
         assert found.memories == ()
+
+
+def test_no_project_is_refused_where_everything_belongs_to_one(house: House) -> None:
+    """ISO-11: an unknown wish is refused, never ignored."""
+    asked = {"X-Project-ID": "none"}
+    body = {"messages": [{"role": "user", "content": "Hello."}], "user_id": "ana"}
+    for path, given in (
+        ("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}),
+        ("/mem0/v3/memories/add/", body),
+        ("/v1/search", {"query": "spare key"}),
+    ):
+        refused = house.http.post(path, given, headers=asked)
+        assert (refused.status_code, "proj_ followed by" in refused.text) == (400, True), path
+    assert house.http.get("/v1/sessions", headers=asked).json()["code"] == "invalid_project_id"
+    for address in (house.commands.data, house.server.address):
+        assert "belongs to one" in CommandLine(data=address, key=house.key).refusal("mcp", "--project", "none")
+
+
+def test_a_confined_key_cannot_ask_for_no_project(house: House) -> None:
+    """ORG-4, ISO-11: in the words for any other project, wherever none can be asked for; and nothing is created."""
+    project = house.embedded.create_project("Closed").project_id
+    other = house.embedded.create_project("Not theirs").project_id
+    caller = house.server.caller(house.embedded.create_key("confined", project_id=project, confined=True).key)
+    chat = {"messages": [{"role": "user", "content": "Hello."}]}
+    anthropic = {"model": "m", "max_tokens": 9, **chat}
+    conversation = {"items": [{"type": "message", "role": "user", "content": "Hello."}]}
+    before = house.embedded.usage()
+    for path, body, in_metadata in (
+        ("/v1/chat/completions", chat, True),
+        ("/v1/chat/completions", {**chat, "store": False}, True),
+        ("/v1/responses", {"input": "Hello."}, True),
+        ("/v1/conversations", conversation, True),
+        ("/anthropic/v1/messages", anthropic, False),
+    ):
+        answers = [caller.post(path, body, headers={"X-Project-ID": named}) for named in ("none", other)]
+        if in_metadata:
+            answers += [caller.post(path, {**body, "metadata": {"project_id": named}}) for named in ("none", other)]
+        told = [(answer.status_code, without_request_id(answer.json())) for answer in answers]
+        assert [status for status, _ in told] == [403] * len(told), path
+        assert all(each == told[0] for each in told), path
+    assert house.embedded.usage() == before
+
+
+def without_request_id(body: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if name != "request_id"}
+
+
+def test_a_session_that_is_asked_for_in_no_project_must_be_in_none(house: House) -> None:
+    """ISO-11: `none` is a claim about an existing session, as any project is; a stream goes on under it."""
+    house.embedded.create_session("in-the-default", user_id="cleo")
+    body = {"messages": [{"role": "user", "content": "Hello."}], "user": "cleo"}
+    refused = house.http.post(
+        "/v1/chat/completions", body, headers={"X-Session-ID": "in-the-default", "X-Project-ID": "none"}
+    )
+    assert refused.status_code == 409
+    answer = house.http.post(
+        "/v1/chat/completions",
+        {**body, "stream": True},
+        headers={"X-Session-ID": "streamed-in-none", "X-Project-ID": "none"},
+    )
+    assert answer.status_code == 200
+    assert answer.text.rstrip().endswith("data: [DONE]")
+    assert house.embedded.session("streamed-in-none").project_id is None
+    assert house.http.get("/v1/models", headers={"X-Project-ID": "none"}).status_code == 200
 
 
 def test_a_search_without_a_project_is_of_the_default_one_through_every_way_in(house: House) -> None:

@@ -17,6 +17,7 @@ from cloister.domain.scope import Reach
 
 Permission = Literal["read", "write", "admin"]
 PERMISSIONS: tuple[Permission, ...] = get_args(Permission)
+_OTHER_PROJECT = "This key is confined to its project, and the header names another."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,7 +96,7 @@ def resolve_project(
     if header is not None:
         checked_project_form(header)
         if confined and (pinned is None or header != format_project_id(pinned)):
-            raise Forbidden("This key is confined to its project, and the header names another.")
+            raise Forbidden(_OTHER_PROJECT)
         named = parse_project_id(header)
         if not owns(named):
             raise NotFound("project", header)
@@ -107,3 +108,9 @@ def resolve_project(
     if required:
         raise ProjectRequired
     return default()
+
+
+def refuse_no_project(*, confined: bool) -> None:
+    """Raise `Forbidden` if a key cannot ask for no project, in the words for any other project that is not the key's own."""
+    if confined:
+        raise Forbidden(_OTHER_PROJECT)

@@ -69,6 +69,8 @@ Beta = Annotated[
 class AnthropicRoute(GuardedRoute):
     """A route that accepts a key in `x-api-key` too, and answers errors in Anthropic's format."""
 
+    allows_no_project = True
+
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["headers"] = with_bearer(scope["headers"])
         await super()._serve(scope, receive, send)
@@ -130,7 +132,7 @@ def create_message(
         TurnRequest(
             session=session,
             drafts=conversation.last_said if session is None else conversation.drafts,
-            project=caller.project(required=False),
+            project=caller.session_project(),
             must_be_in=caller.project_header is not None,
             user_id=_user_of(body, caller),
             has_whole_history=session is not None,

@@ -187,7 +187,7 @@ def turn_guard(turn: Turn, caller: CallerInfo, request: Request, *, asked_after:
     has started the turn, after that change."""
 
     def may_read(now: CallerInfo) -> bool:
-        now.chosen_project()
+        now.check_project()
         return now.services.turn_readers.admits(now.reach, turn)
 
     recheck = cast(AccessRecheck, request.app.state.access_recheck)

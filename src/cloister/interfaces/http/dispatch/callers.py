@@ -12,9 +12,9 @@ from typing import Annotated, Any, Literal, TypeVar, cast
 from fastapi import Depends, Request
 
 from cloister.bootstrap import Services
-from cloister.domain.access import ApiKey, Permission, resolve_project
+from cloister.domain.access import ApiKey, Permission, refuse_no_project, resolve_project
 from cloister.domain.errors import Forbidden, InvalidProjectId, InvalidRequest, Unauthenticated
-from cloister.domain.identifiers import ProjectId
+from cloister.domain.identifiers import NO_PROJECT, ProjectId
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
 from cloister.interfaces.http.console.cookies import refuse_other_origins, token_of
@@ -76,6 +76,19 @@ class CallerInfo:
             owns=lambda project: projects.owns(self.reach, project),
         )
 
+    def session_project(self) -> ProjectId | None:
+        """The project of a new session in an interface whose bodies cannot say `null`: as `project`, or none if the header says
+        `none`, which a confined key may not."""
+        if self.project_header == NO_PROJECT:
+            refuse_no_project(confined=self.key.confined)
+            return None
+        return self.project(required=False)
+
+    def check_project(self) -> None:
+        """Raise if the project that the header or the key names is not there any more, or not the key's."""
+        if self.project_header is not None or self.key.project is not None:
+            self.session_project()
+
     def narrowed_reach(self) -> Reach:
         """The reach of the caller, confined to the project that the header or the key names, if one does."""
         return replace(self.reach, confined_to=self.chosen_project())
@@ -96,9 +109,11 @@ class Gate:
     concurrency_limit: ConcurrencyLimit
     operator_key: str | None
 
-    def admit(self, request: Request, need: Permission, checked: Checked | None = None) -> CallerInfo:
+    def admit(
+        self, request: Request, need: Permission, checked: Checked | None = None, *, allows_no_project: bool = False
+    ) -> CallerInfo:
         """Admit a caller, or raise. `checked` caches credentials that were checked after this request had arrived; one that is
-        checked here is added."""
+        checked here is added. `allows_no_project`: the project header may be `none`."""
         credential, check = self._credential(request)
         key = None if checked is None else checked.get(credential)
         if key is None:
@@ -117,7 +132,9 @@ class Gate:
             text=credential[1],
             check=check if user is None else lambda: narrowed_to(user, check()),
         )
-        if caller.project_header is not None:
+        if caller.project_header == NO_PROJECT and allows_no_project:
+            caller.check_project()
+        elif caller.project_header is not None:
             caller.project(required=True)
         return caller
 

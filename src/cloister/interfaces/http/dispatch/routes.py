@@ -63,6 +63,9 @@ class Executors:
 class GuardedRoute(APIRoute):
     """Admits the caller before anything else is parsed. A handler without `@needs` cannot be a route."""
 
+    allows_no_project = False
+    """Whether the project header may be `none`: in interfaces with sessions whose bodies have no `project_id` to be null."""
+
     def __init__(self, path: str, endpoint: Callable[..., Any], *, response_model: Any = None, **named: Any) -> None:
         self._response_field: Any = None
         super().__init__(path, endpoint, response_model=None, **named)
@@ -184,7 +187,7 @@ class GuardedRoute(APIRoute):
     def admit_with(self, request: Request, permission: Permission, checked: Checked | None) -> None:
         """Admit a caller whose key has the permission, or raise."""
         gate = cast(Gate, request.app.state.gate)
-        caller = gate.admit(request, permission, checked)
+        caller = gate.admit(request, permission, checked, allows_no_project=self.allows_no_project)
         request.state.caller, request.state.key_id = caller, format_key_id(caller.key.id)
         request.state.counted = gate.concurrency_limit.begin(caller.key.id)
 

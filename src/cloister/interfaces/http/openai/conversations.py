@@ -57,7 +57,7 @@ def create_conversation(
     checked_metadata(metadata)
     fields = SessionFields(
         external_id=named_session(request, metadata),
-        project=in_named_project(caller, metadata).project(required=False),
+        project=in_named_project(caller, metadata).session_project(),
         user_id=user_of(None, None, metadata),
         metadata=metadata,
     )

@@ -47,6 +47,8 @@ class OpenAiError(BaseModel):
 class OpenAiRoute(GuardedRoute):
     """A route that answers errors in OpenAI's format."""
 
+    allows_no_project = True
+
     def shaped(self, response: Response) -> Response:
         return in_openai_shape(response)
 

@@ -233,7 +233,7 @@ def _read(body: ResponseRequest, caller: CallerInfo, request: Request) -> _Asked
 def _named(body: ResponseRequest, asked: _Asked, caller: CallerInfo) -> NamedSession:
     return NamedSession(
         session=asked.session,
-        project=caller.project(required=False),
+        project=caller.session_project(),
         must_be_in=caller.project_header is not None,
         user_id=body.user_id,
         key=caller.key.id,

@@ -180,7 +180,7 @@ def _unrecorded(body: ChatCompletionRequest, caller: CallerInfo, request: Reques
 def _named(body: ChatCompletionRequest, caller: CallerInfo, request: Request) -> NamedSession:
     return NamedSession(
         session=named_session(request, body.metadata),
-        project=caller.project(required=False),
+        project=caller.session_project(),
         must_be_in=caller.project_header is not None,
         user_id=body.user_id,
         key=caller.key.id,
@@ -200,7 +200,7 @@ def unrecorded_answer(
     """The answer to a request that is not recorded. A session that it names and that does not exist is not created."""
 
     def may_read(now: CallerInfo) -> bool:
-        now.chosen_project()
+        now.check_project()
         return now.services.unrecorded.admits(now.reach, question)
 
     recheck = cast(AccessRecheck, request.app.state.access_recheck)

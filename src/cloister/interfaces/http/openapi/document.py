@@ -15,6 +15,7 @@ from starlette.routing import BaseRoute
 from cloister.interfaces.http.audit.examples import AUDIT_EXAMPLES
 from cloister.interfaces.http.certificates.examples import CERTIFICATE_EXAMPLES
 from cloister.interfaces.http.dispatch.callers import Need, need_of
+from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.openapi.anthropic_examples import ANTHROPIC_EXAMPLES
 from cloister.interfaces.http.openapi.archive_examples import ARCHIVE_EXAMPLES
@@ -94,12 +95,6 @@ _HEADERS: Mapping[str, Node] = {
     },
     "Challenge": {"required": True, "schema": {"const": "Bearer"}},
     "Location": {"required": True, "schema": {"type": "string"}},
-}
-_PROJECT_HEADER: Node = {
-    "name": "X-Project-ID",
-    "in": "header",
-    "description": "The project of the request; it takes precedence over that of the key.",
-    "schema": schemas.named("ProjectId"),
 }
 # Routes that refuse a project header, because they concern all projects.
 _OF_ALL_PROJECTS = ("erase_user", "import_archive", "audit_tenant")
@@ -226,7 +221,7 @@ def _completed(document: Node, routes: Iterable[object]) -> Node:
     components["schemas"] = _schemas(components["schemas"])
     components["headers"] = {**_HEADERS}
     components["securitySchemes"] = {**_SECURITY}
-    components["parameters"] = {"ProjectHeader": {**_PROJECT_HEADER, "example": PARAMETERS["X-Project-ID"]}}
+    components["parameters"] = schemas.project_headers(PARAMETERS["X-Project-ID"])
     for route in routes:
         if isinstance(route, APIRoute) and route.include_in_schema:
             for method in route.methods or ():
@@ -288,7 +283,10 @@ def _complete(operation: Node, route: APIRoute, problems: Node) -> None:
     operation["security"] = _security(need)
     operation["parameters"] = [_parameter(given, name) for given in operation.get("parameters", [])]
     if need not in ("operator", "nothing") and name not in _OF_ALL_PROJECTS:
-        operation["parameters"].append({"$ref": "#/components/parameters/ProjectHeader"})
+        header = (
+            "ProjectOrNoneHeader" if isinstance(route, GuardedRoute) and route.allows_no_project else "ProjectHeader"
+        )
+        operation["parameters"].append({"$ref": f"#/components/parameters/{header}"})
     if "requestBody" in operation:
         for content in operation["requestBody"]["content"].values():
             content["example"] = example.request

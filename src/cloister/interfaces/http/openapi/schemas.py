@@ -8,6 +8,7 @@ from cloister.domain.context import HIGHEST_BUDGET, HIGHEST_LIMIT, Origin
 from cloister.domain.conversation import ROLES, STATUSES
 from cloister.domain.entity import MAX_ENTITY_NAME, MAX_NOTES
 from cloister.domain.extraction import EntityType
+from cloister.domain.identifiers import NO_PROJECT
 from cloister.domain.keys import LENGTH, PREFIX
 from cloister.domain.memory import MAX_MEMORY
 from cloister.domain.project_settings import LANGUAGES as KNOWN_LANGUAGES
@@ -92,6 +93,20 @@ NAMED: Mapping[str, tuple[Schema, str]] = {
 
 def named(name: str) -> Schema:
     return {"$ref": f"#/components/schemas/{name}"}
+
+
+def project_headers(example: object) -> Schema:
+    """The parameters for the project of a request: of most routes, and of those where it may be none."""
+    header: Schema = {
+        "name": "X-Project-ID",
+        "in": "header",
+        "description": "The project of the request; it takes precedence over that of the key.",
+        "schema": named("ProjectId"),
+        "example": example,
+    }
+    described = f"{header['description']} `{NO_PROJECT}` is no project."
+    either = {"anyOf": [named("ProjectId"), {"const": NO_PROJECT}]}
+    return {"ProjectHeader": header, "ProjectOrNoneHeader": {**header, "description": described, "schema": either}}
 
 
 # Marks of schemas that are replaced by the filter's, in a body and as JSON text in a query.
