@@ -16,7 +16,7 @@ from cloister.interfaces.http.anthropic.messages import check_system, read_conve
 from cloister.interfaces.http.anthropic.routes import AnthropicRoute, Beta, BetaHeader, VersionHeader, passed_headers
 from cloister.interfaces.http.chat.routes import ModelKeyHeader, model_key
 from cloister.interfaces.http.dispatch.callers import Caller, needs
-from cloister.interfaces.http.openai.models import ModelNames
+from cloister.interfaces.http.openai.models import Kind, ModelNames
 from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.problems import of_error, problem
 from cloister.interfaces.http.resources.answers import answer
@@ -121,8 +121,9 @@ def list_anthropic_models(
         raise InvalidRequest("before_id", "cannot be given together with after_id.")
     request_id: str | None = request.scope.get(REQUEST_ID)
 
-    def found(names: list[str]) -> Response:
-        page, has_more = _page(list(dict.fromkeys(names[:-1])), limit, after_id, before_id)
+    def found(names: dict[str, Kind]) -> Response:
+        chat = [name for name, kind in names.items() if kind == "chat"]
+        page, has_more = _page(chat, limit, after_id, before_id)
         ends = (page[0], page[-1]) if page else (None, None)
         models = [_model(name) for name in page]
         listed = AnthropicModelList(data=models, has_more=has_more, first_id=ends[0], last_id=ends[1])
@@ -145,8 +146,8 @@ def get_anthropic_model(
     passed_headers(request)
     request_id: str | None = request.scope.get(REQUEST_ID)
 
-    def found(names: list[str]) -> Response:
-        if model_id in names[:-1]:
+    def found(names: dict[str, Kind]) -> Response:
+        if names.get(model_id) == "chat":
             return answer(_model(model_id))
         return in_anthropic_shape(of_error(NotFound("model", model_id)), request_id)
 
