@@ -82,6 +82,7 @@ from cloister.services.recall.search import Search
 from cloister.services.recall.traced_context import TracedContextBuilder
 from cloister.services.receipts.expiry import ReceiptExpiry
 from cloister.services.receipts.explain import Explain
+from cloister.services.receipts.prompt import ReceiptPrompts
 from cloister.services.receipts.reading import Receipts
 from cloister.services.receipts.recalled import RecallReceipts
 from cloister.services.receipts.storing import ReceiptStoring
@@ -158,6 +159,7 @@ class Services:
     entries: Entries
     entry_expiry: EntryExpiry
     receipts: Receipts
+    receipt_prompts: ReceiptPrompts
     explain: Explain
     recall_receipts: RecallReceipts
     receipt_expiry: ReceiptExpiry
@@ -340,6 +342,7 @@ def wire(
         entries=Entries(database, EntryEmbedding(embedder), forgetting, clock, limits),
         entry_expiry=EntryExpiry(database, clock),
         receipts=receipts,
+        receipt_prompts=ReceiptPrompts(database, receipts, profiles, clock),
         explain=Explain(database, contexts, recall, receipts, generation, clock),
         recall_receipts=RecallReceipts(ReceiptStoring(database, generation), clock),
         receipt_expiry=ReceiptExpiry(database, clock),

@@ -30,6 +30,26 @@ def test_prf_1_every_reply_has_a_receipt_through_every_door(tenant: Tenant, mode
         assert GATE not in str(receipt["sent"])
 
 
+def test_prf_1_the_prompt_is_what_the_model_got(tenant: Tenant, model: FakeEndpoint) -> None:
+    """Byte for byte for the console's chat; of a client with a prompt of its own what was added, and that the rest is missing."""
+    tenant.new_session("tells")
+    tenant.say("tells", GATE)
+    model.answers(words("It is ", "4417."))
+    reply = told(tenant.admin.post("/v1/chat/stream", asking("asks", QUESTION)).text)
+    path = f"/v1/receipts/{reply.metadata['receipt_id']}/prompt"
+    got = [(message["role"], message["content"]) for message in model.asked[-1].body["messages"]]
+    shown = tenant.admin.get(path).json()
+    assert [(message["role"], message["content"]) for message in shown["messages"]] == got
+    assert (shown["is_exact"], shown["missing"]) == (True, [])
+    own = [{"role": "system", "content": "You are a pirate."}, {"role": "user", "content": QUESTION}]
+    body = {"model": "m", "messages": own}
+    tenant.admin.request("POST", "/v1/chat/completions", json=body, headers={"X-Session-ID": "mine"})
+    receipt = messages(tenant, "mine")[-1]["id"].replace("msg_", "rcpt_")
+    of_client = tenant.admin.get(f"/v1/receipts/{receipt}/prompt").json()
+    assert of_client["is_exact"] is False and "What the client sent itself is not stored" in of_client["missing"][0]
+    assert GATE in of_client["messages"][0]["content"] and "pirate" not in str(of_client)
+
+
 def test_prf_1_what_is_announced_is_what_was_given(tenant: Tenant, model: FakeEndpoint) -> None:
     """With a prompt without placeholders the stream says that nothing was recalled, and so does the receipt; saving it warns."""
     path = f"/org/projects/{tenant.default_project_id}"

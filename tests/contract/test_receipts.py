@@ -1,34 +1,21 @@
 """PRF-1: a receipt has ids, never words, and never outlives the isolation of what it names."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TypeVar
 
 import pytest
 
-from cloister.domain.conversation import Draft
 from cloister.domain.errors import InvalidRequest, NotFound
 from cloister.domain.identifiers import ReceiptId
 from cloister.domain.scope import Reach
-from cloister.services.chat.turns import TurnRequest
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import SearchTarget
 from cloister.services.receipts.reading import ShownReceipt
 from support.databases.engines import Engine
 from support.setups.memories import HOUR, MemorySetup, settle_house
+from support.setups.replies import receipt_of_reply
 
-T = TypeVar("T")
 SECRET, QUESTION = "The gate code is 4417.", "What is the gate code?"
 DAY = 24 * HOUR
-
-
-class Threads:
-    def read(self, call: Callable[[], T], /) -> Awaitable[T]:
-        return asyncio.to_thread(call)
-
-    def write(self, call: Callable[[], T], /) -> Awaitable[T]:
-        return asyncio.to_thread(call)
 
 
 @pytest.fixture
@@ -37,13 +24,7 @@ def house(engine: Engine) -> MemorySetup:
 
 
 def reply(house: MemorySetup, session: str, words: str = QUESTION) -> ReceiptId:
-    """Ask through a chat turn; the receipt has the number of the reply."""
-    turn = house.services.turns.begin(
-        house.reach, TurnRequest(session=session, drafts=[Draft(role="user", content=words)])
-    )
-    ended = asyncio.run(house.services.chat.reply(turn, lambda event: None, stop=asyncio.Event(), threads=Threads()))
-    assert ended.message is not None
-    return ReceiptId(ended.message.id)
+    return receipt_of_reply(house, session, words)
 
 
 def shown(house: MemorySetup, id: ReceiptId, reach: Reach | None = None) -> ShownReceipt:

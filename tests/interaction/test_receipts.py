@@ -1,9 +1,14 @@
 """Receipts and explanations through every way in (PRF-1, PRF-2)."""
 
+import json
+from pathlib import Path
+
 import pytest
 
-from cloister import Cloister, InvalidRequest, NotFound
-from support.clients.entry_points import every_way
+from cloister import Cloister, Conflict, InvalidRequest, NotFound
+from cloister.interfaces.python.shapes import as_json
+from support.clients.command_line import CommandLine
+from support.clients.entry_points import PROGRAMS, every_way, only
 
 GATE, QUESTION = "The gate code is 4417.", "What is the gate code?"
 
@@ -29,3 +34,39 @@ def test_prf_1_and_2_mean_the_same_through_every_way_in(memory: Cloister) -> Non
         memory.explain(said.id, session_id="asks", query=QUESTION, receipt_id=missing)
     with pytest.raises(InvalidRequest):
         memory.explain(said.id, session_id="asks")
+
+
+@only(PROGRAMS)
+def test_prf_1_a_stored_receipt_is_the_same_through_every_program(memory: Cloister) -> None:
+    """A receipt of a context has no prompt: nothing was sent to a model."""
+    project = memory.create_project("Garden")
+    memory.update_project(project.project_id, settings={"store_receipts": True})
+    for name in ("tells", "asks"):
+        memory.create_session(name, project_id=project.project_id)
+    said = memory.record("tells", "user", GATE)
+    context = memory.context("asks", QUESTION)
+    assert context.receipt_id is not None and context.receipt is not None
+    found = memory.receipt(context.receipt_id)
+    assert (found.id, found.kind, found.session_id, found.query) == (context.receipt_id, "context", "asks", QUESTION)
+    assert [(item.id, item.content, item.is_changed) for item in found.items] == [(said.id, GATE, False)]
+    assert (found.left_out, found.tokens) == (context.receipt.left_out, context.receipt.tokens)
+    assert context.receipt.left_out == {"limit": 0, "weak": 0, "duplicate": 0, "budget": 0, "quotation": 0}
+    with pytest.raises(Conflict, match="only replies have a prompt"):
+        memory.receipt_prompt(context.receipt_id)
+    with pytest.raises(NotFound, match="There is no receipt"):
+        memory.receipt_prompt("rcpt_00000000000000aa")
+
+
+def test_prf_1_the_commands_show_a_stored_receipt(tmp_path: Path) -> None:
+    shell = CommandLine(data=str(tmp_path))
+    with Cloister(tmp_path) as memory:
+        memory.update_project(memory.projects()[0].project_id, settings={"store_receipts": True})
+        for name in ("tells", "asks"):
+            memory.create_session(name)
+        memory.record("tells", "user", GATE)
+        id = memory.context("asks", QUESTION).receipt_id
+        assert id is not None
+        found = as_json(memory.receipt(id))
+    assert shell.json("receipts", "show", id) == json.loads(json.dumps(found))
+    assert GATE in shell.run("receipts", "show", id).stdout
+    assert "only replies have a prompt" in shell.run("receipts", "prompt", id, code=1).stderr

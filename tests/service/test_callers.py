@@ -28,7 +28,7 @@ from cloister.domain.identifiers import (
     format_project_id,
 )
 from cloister.domain.keys import key_text, new_secret, parse_key
-from cloister.domain.receipts.receipt import Receipt
+from cloister.domain.receipts.receipt import Receipt, Sent
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import now
 from cloister.interfaces.http.app import create_app
@@ -158,7 +158,8 @@ def add_response(services: Services, reach: Reach, session: str, question: Messa
     terms = RecallTerms(
         pool=stored.pool, version=1, project=stored.project, user=USER, asked_at=1, floor=0.2, question="Roses?"
     )
-    receipt = Receipt(kind="context", created_at=1, terms=terms, items=(), left_out={}, tokens=0)
+    sent = Sent(prompt="default", template=None, placeholders=(), parts=())
+    receipt = Receipt(kind="context", created_at=1, terms=terms, items=(), left_out={}, tokens=0, sent=sent)
 
     def work(transaction: Transaction) -> None:
         ResponseStore(transaction).add(number, stored.id, row)
@@ -410,6 +411,7 @@ ROWS = (
     Row("POST", "/v1/embeddings", "200 403 200 200 200 200 200", {"input": "The roses need water."}),
     Row("POST", "/v1/context", "200 403 200 404 200 200 404", {"session_id": SESSION}),
     Row("GET", "/v1/receipts/{receipt_id}", "200 403 200 404 200 200 404"),
+    Row("GET", "/v1/receipts/{receipt_id}/prompt", "200 403 200 404 200 200 404"),
     Row(
         *("POST", "/v1/explain", "200 403 200 404 200 200 404"),
         {"session_id": SESSION, "query": "Roses?", "message_id": "{message_id}"},

@@ -119,6 +119,7 @@ PROBES = (
     ),
     in_header("POST", "/v1/responses", RESPOND),
     in_path("GET", "/v1/receipts/{receipt_id}", "receipt"),
+    in_path("GET", "/v1/receipts/{receipt_id}/prompt", "receipt"),
     in_body("POST", "/v1/explain", "receipt_id", {"receipt_id": "{id}", "message_id": "{own message}"}),
     in_body("POST", "/v1/explain", "message_id", {"receipt_id": "{own receipt}", "message_id": "{id}"}),
     in_body(
@@ -126,6 +127,7 @@ PROBES = (
     ),
     in_body("POST", "/v1/explain", "message_id", {"session_id": "own-session", "query": "Peas?", "message_id": "{id}"}),
     in_header("GET", "/v1/receipts/{receipt_id}")._replace(asked="/v1/receipts/{own receipt}"),
+    in_header("GET", "/v1/receipts/{receipt_id}/prompt")._replace(asked="/v1/receipts/{own receipt}/prompt"),
     in_header("POST", "/v1/explain", {"receipt_id": "{own receipt}", "message_id": "{own message}"}),
     in_header("POST", "/v1/conversations", ITEMS),
     in_path("GET", "/v1/conversations/{external_id}", "session"),

@@ -17,7 +17,7 @@ from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.pages import Branch, Page
 from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.interfaces.python.receipts.hits import Hits
-from cloister.interfaces.python.receipts.shapes import Explanation, Receipt
+from cloister.interfaces.python.receipts.shapes import Explanation, Receipt, ReceiptPrompt
 from cloister.services.recall.search import Kind
 from support.clients.command_line import CommandLine
 from support.clients.refusals import refusal
@@ -228,6 +228,9 @@ class OverCommands:
 
     def receipt(self, receipt_id: str) -> Receipt:
         return self._one(Receipt, "receipts", "show", receipt_id)
+
+    def receipt_prompt(self, receipt_id: str) -> ReceiptPrompt:
+        return self._one(ReceiptPrompt, "receipts", "prompt", receipt_id)
 
     def explain(
         self,

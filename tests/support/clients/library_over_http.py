@@ -18,7 +18,7 @@ from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.pages import Branch, Page
 from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.interfaces.python.receipts.hits import Hits
-from cloister.interfaces.python.receipts.shapes import Explanation, InlineReceipt, Receipt
+from cloister.interfaces.python.receipts.shapes import Explanation, InlineReceipt, Receipt, ReceiptPrompt
 from cloister.services.recall.search import Kind
 from support.clients.refusals import refusal
 from support.servers.http_server import Caller, segment
@@ -304,6 +304,9 @@ class OverHttp:
 
     def receipt(self, receipt_id: str) -> Receipt:
         return _one(Receipt, self._caller.get(f"/v1/receipts/{segment(receipt_id)}"))
+
+    def receipt_prompt(self, receipt_id: str) -> ReceiptPrompt:
+        return _one(ReceiptPrompt, self._caller.get(f"/v1/receipts/{segment(receipt_id)}/prompt"))
 
     def explain(
         self,

@@ -27,6 +27,12 @@ RECEIPT_CASES: dict[str, Case] = {
     "ReceiptStore.observations": Case(
         act=lambda t, h: ReceiptStore(t).observations(h.first.pool, [h.first.observation]), nothing={}
     ),
+    "ReceiptStore.replaced_texts": Case(
+        act=lambda t, h: ReceiptStore(t).replaced_texts(h.first.pool, [h.first.memory], MOMENT - 1), nothing={}
+    ),
+    "ReceiptStore.changed_entities": Case(
+        act=lambda t, h: ReceiptStore(t).changed_entities(h.cellar, [h.second.entity], MOMENT - 1), nothing=set()
+    ),
     "ReceiptStore.remove_old": Case(
         act=lambda t, h: ReceiptStore(t).remove_old(h.first.session, MOMENT + 1), nothing=0, writes=True
     ),

@@ -67,6 +67,7 @@ import type {
   ProjectPage,
   Ready,
   Receipt,
+  ReceiptPrompt,
   Removed,
   Retention,
   RevisionPage,
@@ -809,6 +810,18 @@ export interface Operations {
     answer: Receipt;
   };
   /**
+   * Get the prompt of a reply, message by message, from its receipt. Words are looked up now, as in the receipt: what
+   * was forgotten, or is in another project, is not in it. `is_exact` says whether this is what the model got, and
+   * `missing` what is not. A receipt of a context or a search has no prompt: 409. Needs the permission `read`.
+   */
+  get_receipt_prompt: {
+    path: { receipt_id: string };
+    query: Record<never, never>;
+    headers: Record<never, never>;
+    body: undefined;
+    answer: ReceiptPrompt;
+  };
+  /**
    * Explain why a message is recalled, or not, in a session for a query; or why it was, or was not, by a receipt, and
    * what is different now. A message that the session cannot recall is `not_found`, whether it exists or not. Needs the
    * permission `read`.
@@ -981,6 +994,7 @@ export const ROUTES: { readonly [name in keyof Operations]: Route } = {
   build_context: { method: "POST", path: "/v1/context", repeat: "always", answer: "json" },
   search: { method: "POST", path: "/v1/search", repeat: "always", answer: "json" },
   get_receipt: { method: "GET", path: "/v1/receipts/{receipt_id}", repeat: "always", answer: "json" },
+  get_receipt_prompt: { method: "GET", path: "/v1/receipts/{receipt_id}/prompt", repeat: "always", answer: "json" },
   explain: { method: "POST", path: "/v1/explain", repeat: "always", answer: "json" },
   read_entries: { method: "POST", path: "/v1/entries/read", repeat: "always", answer: "json" },
   write_entries: { method: "POST", path: "/v1/entries/write", repeat: "never", answer: "json" },

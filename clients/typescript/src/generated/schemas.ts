@@ -1055,6 +1055,12 @@ export interface ProjectSettings {
   extraction_languages?: ("en" | "de" | "es" | "fr" | "it" | "pt" | "nl" | "ru" | "el" | "zh" | "ja" | "ko" | "ar" | "he" | "hi" | "th")[] | null | undefined;
 }
 
+/** A message to the model, with its words as they are now. */
+export interface PromptMessage {
+  role: "user" | "assistant" | "system" | "tool";
+  content: string;
+}
+
 /**
  * `waiting` is how many messages are not indexed yet; `stale` how many messages, memories and entities another version
  * of Cloister indexed, which this one is rebuilding. It is left out where there are none.
@@ -1170,6 +1176,16 @@ export interface ReceiptPool {
   project_id: ProjectId | null;
   version: number;
   version_now: number | null;
+}
+
+/**
+ * The prompt of a reply, as its reader may see it now. Unless it `is_exact`, `missing` says what is not as it was then,
+ * such as a memory that was corrected, an item that was forgotten or has moved, or a system prompt that was changed.
+ */
+export interface ReceiptPrompt {
+  messages: PromptMessage[];
+  is_exact: boolean;
+  missing: string[];
 }
 
 /**
@@ -1336,7 +1352,8 @@ export interface Stopped {
 /**
  * The same with its words as they are now, when they were said or made, and of whom they are. A message has a `role`
  * and perhaps an `author`, an entity `notes`, and all but entities a session; a memory has a `status`, may be `pinned`
- * now, and names the messages it came from. `same_session`: it is of the session of the receipt.
+ * now, and names the messages it came from. `same_session`: it is of the session of the receipt. `is_changed`: the
+ * words were others then, because somebody corrected them, or the entity was mentioned again.
  */
 export interface StoredReceiptItem {
   kind: string;
@@ -1357,6 +1374,7 @@ export interface StoredReceiptItem {
   same_session: boolean;
   pinned: boolean | null;
   source_message_ids: MessageId[];
+  is_changed: boolean;
 }
 
 /** A new tenant. `admin_key` is not stored, and cannot be read again. */

@@ -106,11 +106,20 @@ def _decoded_item(short: list[Any]) -> ReceiptItem:
 
 def _encoded_sent(sent: Sent) -> list[object]:
     parts = [[part.role, part.kind, part.characters] for part in sent.parts]
-    return [sent.prompt, sent.template, sent.placeholders, parts, sent.more, sent.conversation, sent.tools]
+    encoded: list[object] = [
+        sent.prompt,
+        sent.template,
+        sent.placeholders,
+        parts,
+        sent.more,
+        sent.conversation,
+        sent.tools,
+    ]
+    return [*encoded, 1] if sent.is_of_client else encoded
 
 
 def _decoded_sent(given: list[Any]) -> Sent:
-    prompt, template, placeholders, parts, more, conversation, tools = given
+    prompt, template, placeholders, parts, more, conversation, tools, *of_client = given
     return Sent(
         prompt=prompt,
         template=template,
@@ -119,4 +128,5 @@ def _decoded_sent(given: list[Any]) -> Sent:
         more=more,
         conversation=tuple(map(MessageId, conversation)),
         tools=tools,
+        is_of_client=bool(of_client),
     )

@@ -46,7 +46,8 @@ class SentPart:
 class Sent:
     """What was sent to the model, without its words. `template` is the SHA-256 of the prompt of the session or the project, which
     has no recalled text in it; None for the default one. `more` counts the parts that are not listed. `conversation` are the
-    messages of the session that were sent and that the client did not send itself."""
+    messages of the session that were sent and that the client did not send itself. `is_of_client`: the client sent a prompt of its
+    own, to which only what is remembered was added."""
 
     prompt: Literal["default", "project", "session"]
     template: str | None
@@ -55,6 +56,7 @@ class Sent:
     more: int = 0
     conversation: tuple[MessageId, ...] = ()
     tools: int = 0
+    is_of_client: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

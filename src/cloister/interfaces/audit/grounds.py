@@ -138,7 +138,8 @@ class Grounds:
         """A receipt that names everything of all targets of the tenant: only what is in the pool of this one may be shown."""
         session = self.services.sessions.get(reach, target.session)
         others = [item for other in planted if other is not target for item in _items(other)]
-        return replace(target, receipt=self.services.audit_plants.keep_receipt(reach, session, QUESTION, others))
+        kept = self.services.audit_plants.keep_receipt(reach, session, QUESTION, target.messages[0], others)
+        return replace(target, receipt=kept)
 
     def _make_readers(self, reach: Reach, prefix: str, users: tuple[str, str], *, is_whole: bool) -> None:
         ann, bob = users

@@ -71,6 +71,7 @@ class AsyncCloister:
     context = _awaited(Cloister.context)
     search = _awaited(Cloister.search)
     receipt = _awaited(Cloister.receipt)
+    receipt_prompt = _awaited(Cloister.receipt_prompt)
     explain = _awaited(Cloister.explain)
     memories = _awaited(Cloister.memories)
     user_memories = _awaited(Cloister.user_memories)

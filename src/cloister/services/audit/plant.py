@@ -10,6 +10,7 @@ from cloister.domain.errors import Conflict
 from cloister.domain.extraction import ExtractedEntity
 from cloister.domain.identifiers import (
     EntityId,
+    MessageId,
     ObservationId,
     ReceiptId,
     format_message_id,
@@ -17,7 +18,8 @@ from cloister.domain.identifiers import (
     new_receipt_id,
 )
 from cloister.domain.observation import Observation
-from cloister.domain.receipts.receipt import ReceiptItem, receipt_of_context
+from cloister.domain.prompts.prompt import placeholders
+from cloister.domain.receipts.receipt import ReceiptItem, Sent, receipt_of_context
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.services.chat.responses import format_response_id
@@ -116,11 +118,17 @@ class AuditPlants:
         self._database.write(reach, lambda transaction: ResponseStore(transaction).add(number, session.id, row))
         return format_response_id(number)
 
-    def keep_receipt(self, reach: Reach, session: Session, question: str, others: Sequence[ReceiptItem]) -> ReceiptId:
-        """Store the receipt of a context of a session, which names `others` too, as if they had been in its pool then and had moved
-        since."""
+    def keep_receipt(
+        self, reach: Reach, session: Session, question: str, asked: MessageId, others: Sequence[ReceiptItem]
+    ) -> ReceiptId:
+        """Store the receipt of a reply to the message `asked` of a session, which was given a context for `question`, and names
+        `others` too, as if they had been in its pool then and had moved since."""
         request = ContextRequest(question=question, min_relevance=0)
         made = receipt_of_context(self._contexts.build(reach, session.external_id, request), now=self._clock())
-        receipt, id = replace(made, items=(*made.items, *others)), new_receipt_id()
-        self._database.write(reach, lambda transaction: ReceiptStore(transaction).add(id, receipt, session=session.id))
+        sent = Sent(prompt="default", template=None, placeholders=placeholders(None), parts=())
+        receipt, id = replace(made, kind="reply", items=(*made.items, *others), sent=sent), new_receipt_id()
+        self._database.write(
+            reach,
+            lambda transaction: ReceiptStore(transaction).add(id, receipt, session=session.id, question=asked),
+        )
         return id

@@ -99,7 +99,7 @@ def floors_of(settings: Mapping[str, object], request: ContextRequest) -> Floors
 
 def room_of(project: Project | None, request: ContextRequest, question: str) -> Room:
     """Without a budget to fill and without limits of its own, a request gets as much related history as the project's setting."""
-    shorten = partial(_excerpt, question)
+    shorten = partial(excerpt_of, question)
     if request.again is not None:
         return Room(budget=request.again.budget, history=request.again.history, shorten=shorten)
     if request.fills_budget:
@@ -110,7 +110,7 @@ def room_of(project: Project | None, request: ContextRequest, question: str) -> 
     )
 
 
-def _excerpt(question: str, message: Message, tokens: int) -> Message:
+def excerpt_of(question: str, message: Message, tokens: int) -> Message:
     """The best passage of a message in at most so many tokens, if they are spread evenly over its text."""
     longest = tokens * len(message.content) // message.tokens
     passage = best_passage(message.content, terms.term_list(question), terms.term_list, longest)

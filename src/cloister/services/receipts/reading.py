@@ -11,36 +11,18 @@ from typing import NamedTuple
 
 from cloister.domain.conversation import Session
 from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import MessageId, PoolId, ReceiptId, format_receipt_id
-from cloister.domain.prompts.recalled_text import NO_POOL, shown_outside_session
-from cloister.domain.receipts.receipt import ItemKind, Receipt, ReceiptItem, StoredReceipt
+from cloister.domain.identifiers import MessageId, ReceiptId, format_receipt_id
+from cloister.domain.prompts.recalled_text import NO_POOL
+from cloister.domain.receipts.receipt import Receipt, ReceiptItem, StoredReceipt
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.timestamps import Clock
+from cloister.services.receipts.items import FoundItems, ItemWords, PoolItems
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.entities import StoredEntities
 from cloister.storage.stores.extraction import ExtractionStore
-from cloister.storage.stores.memories import StoredMemories
 from cloister.storage.stores.pools import PoolStore
 from cloister.storage.stores.receipts.receipts import ReceiptStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
-
-
-class ItemWords(NamedTuple):
-    """The words of an item as they are now, and of whom they are. `session` is an external id, if the item has a session; `notes`
-    are those of an entity, `role` and `author` those of a message; `status`, whether it is `pinned`, and the messages it came from
-    (`sources`) those of a memory."""
-
-    content: str
-    created_at: int
-    session: str | None = None
-    user: str | None = None
-    role: str | None = None
-    author: str | None = None
-    status: str | None = None
-    notes: str | None = None
-    pinned: bool | None = None
-    sources: tuple[MessageId, ...] = ()
 
 
 class ShownItem(NamedTuple):
@@ -64,13 +46,14 @@ class ShownReceipt:
     the session has left, and those that moved to another pool; `other_branch` for messages that are not on the current branch of
     their session; `forgotten` for the others. `version` is that of the pool now; None
     if the reader may not read it. `conversation` are those of the session's messages that still exist. The question is that of a
-    context or a search; that of a reply is a message."""
+    context or a search; that of a reply is a message. `found` are the items that are shown, as they are stored."""
 
     stored: StoredReceipt
     items: tuple[ShownItem, ...]
     hidden: Mapping[str, int]
     conversation: tuple[MessageId, ...]
     version: int | None
+    found: FoundItems | None = None
 
     @property
     def receipt(self) -> Receipt:
@@ -115,7 +98,8 @@ class Receipts:
             return ShownReceipt(stored=stored, items=(), hidden=hidden, conversation=conversation, version=None)
         rows = pools.rows(scope)
         assert rows is not None
-        texts = _Texts(transaction, self._generation, scope, pool, self._clock()).of(receipt)
+        found = PoolItems(transaction, self._generation, scope, pool, self._clock()).of(receipt)
+        texts = found.words()
         shown = tuple(
             ShownItem(item, texts[item.kind, item.id]) for item in receipt.items if (item.kind, item.id) in texts
         )
@@ -129,6 +113,7 @@ class Receipts:
             hidden={"another_project": moved, "other_branch": aside, "forgotten": len(gone) - moved - aside},
             conversation=conversation,
             version=rows.state()[0],
+            found=found,
         )
 
     def _conversation(self, transaction: Transaction, stored: StoredReceipt) -> tuple[MessageId, ...]:
@@ -165,63 +150,3 @@ def scope_of(transaction: Transaction, stored: StoredReceipt) -> Scope | None:
     if project is None:
         return Scope(tenant=reach.tenant, project=None, user=terms.user)
     return Scope(tenant=reach.tenant, project=project.id, user=terms.user, visibility=project.member_visibility)
-
-
-class _Texts:
-    """Looks up the words of items in one pool; what is not there now is left out."""
-
-    def __init__(self, transaction: Transaction, generation: int, scope: Scope, pool: PoolId, now: int) -> None:
-        self._transaction = transaction
-        self._generation = generation
-        self._scope = scope
-        self._pool = pool
-        self._now = now
-
-    def of(self, receipt: Receipt) -> dict[tuple[ItemKind, int], ItemWords]:
-        ids: dict[ItemKind, list[int]] = {"message": [], "memory": [], "entity": [], "observation": []}
-        for item in receipt.items:
-            ids[item.kind].append(item.id)
-        found: dict[tuple[ItemKind, int], ItemWords] = {}
-        found.update(self._messages(ids["message"]))
-        if ids["memory"]:
-            memories = StoredMemories(self._transaction, self._pool, self._generation).found(ids["memory"], self._now)
-            found |= {
-                ("memory", number): ItemWords(
-                    stored.memory.content,
-                    stored.memory.created_at,
-                    stored.session,
-                    stored.user,
-                    status=stored.status,
-                    pinned=stored.memory.pinned,
-                    sources=stored.memory.sources,
-                )
-                for number, stored in memories.items()
-                if stored.memory.retracted_at is None
-            }
-        project = self._scope.entities
-        if ids["entity"] and project is not None:
-            rows = StoredEntities(self._transaction, project, self._scope.pool.user, self._generation)
-            entities = rows.found(ids["entity"], self._now)
-            found |= {
-                ("entity", number): ItemWords(entity.name, entity.created_at, user=entity.user, notes=entity.notes)
-                for number, entity in entities.items()
-            }
-        notes = ReceiptStore(self._transaction).observations(self._pool, ids["observation"])
-        found |= {
-            ("observation", number): ItemWords(
-                stored.observation.content, stored.observation.said_at, stored.session, stored.user
-            )
-            for number, stored in notes.items()
-        }
-        return found
-
-    def _messages(self, ids: list[int]) -> dict[tuple[ItemKind, int], ItemWords]:
-        rows = PoolStore(self._transaction, self._generation).rows(self._scope)
-        there = {} if rows is None or not ids else rows.messages([MessageId(number) for number in ids])
-        return {
-            ("message", number): ItemWords(
-                message.content, message.created_at, found.session, found.user, message.role, message.author
-            )
-            for number, found in there.items()
-            if (message := shown_outside_session(found.message)) is not None
-        }

@@ -89,22 +89,28 @@ class ReplyReceipt:
         head: list[SentPart] = []
         if system is not None:
             head.append(SentPart(role="system", kind="system_prompt", characters=_length(system)))
-        messages = request.messages
-        listed = messages if len(messages) <= MOST_PARTS else [messages[0], *messages[1 - MOST_PARTS :]]
+        parts, more = listed_parts(request.messages)
         tools = request.options.get("tools")
         return Sent(
             prompt="default" if self.template is None else "session" if self.is_of_session else "project",
             template=None if self.template is None else hashlib.sha256(self.template.encode()).hexdigest(),
             placeholders=placeholders(self.template),
-            parts=(*head, *(_part(message, message is messages[-1]) for message in listed)),
-            more=len(messages) - len(listed),
+            parts=(*head, *parts),
+            more=more,
             conversation=tuple(
                 item.message.id
                 for item in context.current_conversation
                 if not self.known or words_key(item.message.content) not in self.known
             ),
             tools=len(cast(Sequence[object], tools)) if isinstance(tools, list) else 0,
+            is_of_client=bool(self.known),
         )
+
+
+def listed_parts(messages: Sequence[ChatMessage]) -> tuple[list[SentPart], int]:
+    """The parts of a receipt for these messages, and how many others are not listed."""
+    listed = messages if len(messages) <= MOST_PARTS else [messages[0], *messages[1 - MOST_PARTS :]]
+    return [_part(message, message is messages[-1]) for message in listed], len(messages) - len(listed)
 
 
 def _part(message: ChatMessage, is_last: bool) -> SentPart:

@@ -50,6 +50,7 @@ def receipt_reads(view: View) -> Iterator[Read]:
     assert target.receipt is not None
     receipt, message = format_receipt_id(target.receipt), format_message_id(target.messages[0])
     yield view.by_id(HTTP, "receipt", "GET", f"/v1/receipts/{receipt}", allowed=view.pool)
+    yield view.by_id(HTTP, "prompt of a reply", "GET", f"/v1/receipts/{receipt}/prompt", allowed=view.pool)
     for named in ({"session_id": target.session, "query": QUESTION}, {"receipt_id": receipt}):
         body = {**named, "message_id": message}
         yield view.recalled(HTTP, "explanation", "/v1/explain", body, expected=())

@@ -1,4 +1,4 @@
-"""`cloister receipts show` and `cloister explain`: what was given, and why."""
+"""`cloister receipts show`, `cloister receipts prompt` and `cloister explain`: what was given, and why."""
 
 from typing import Annotated
 
@@ -57,6 +57,28 @@ def show_receipt(
     )
 
 
+@app.command("prompt")
+@with_library
+def show_prompt(
+    memory: Cloister,
+    json: bool,
+    receipt_id: Annotated[str, typer.Argument(metavar="ID", help="The receipt's id (rcpt_…).")],
+) -> None:
+    """Show the prompt of a reply, as the model got it.
+
+    Words are looked up now: what was forgotten since, or is in another project, is not shown. It is said if something has changed.
+    """
+    found = memory.receipt_prompt(receipt_id)
+    exact = "This is what the model got." if found.is_exact else "Not exactly what the model got:"
+    answer(
+        as_json(found),
+        json,
+        *(part for message in found.messages for part in (quotation([message.role], message.content), "")),
+        exact,
+        *(f"    {line}" for line in found.missing),
+    )
+
+
 @with_library
 def explain(
     memory: Cloister,
@@ -97,6 +119,8 @@ def _facts(found: Receipt) -> list[tuple[str, str]]:
 
 def _item(item: StoredReceiptItem) -> RenderableType:
     about = [item.kind, item.id, item.rule]
+    if item.is_changed:
+        about.append("changed since")
     if item.relevance is not None:
         about.append(f"relevance {item.relevance:.2f}, {item.strength}")
     return quotation(about, item.content)

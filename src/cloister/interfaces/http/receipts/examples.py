@@ -30,6 +30,7 @@ _ITEM: dict[str, Any] = {
     "same_session": False,
     "pinned": None,
     "source_message_ids": [],
+    "is_changed": False,
 }
 
 RECEIPT_EXAMPLES: Mapping[str, Example] = {
@@ -72,6 +73,16 @@ RECEIPT_EXAMPLES: Mapping[str, Example] = {
                 "first_token_ms": 180.4,
                 "total_ms": 420.9,
             },
+        }
+    ),
+    "get_receipt_prompt": Example(
+        answer={
+            "messages": [
+                {"role": "system", "content": "You are a helpful assistant with a memory. …"},
+                {"role": "user", "content": "When does the ferry leave?"},
+            ],
+            "is_exact": False,
+            "missing": ["1 item forgotten"],
         }
     ),
     "explain": Example(

@@ -40,6 +40,16 @@ def get_receipt(receipt_id: ReceiptName, caller: Caller) -> Response:
     return answer(shapes.receipt_shape(caller.services.receipts.get(caller.reach, parse_receipt_id(receipt_id))))
 
 
+@router.get("/v1/receipts/{receipt_id}/prompt", response_model=shapes.ReceiptPrompt)
+@needs("read")
+def get_receipt_prompt(receipt_id: ReceiptName, caller: Caller) -> Response:
+    """Get the prompt of a reply, message by message, from its receipt. Words are looked up now, as in the receipt: what was
+    forgotten, or is in another project, is not in it. `is_exact` says whether this is what the model got, and `missing` what is
+    not. A receipt of a context or a search has no prompt: 409."""
+    found = caller.services.receipt_prompts.get(caller.reach, parse_receipt_id(receipt_id))
+    return answer(shapes.receipt_prompt_shape(found))
+
+
 @router.post("/v1/explain", response_model=shapes.Explanation)
 @needs("read")
 def explain(body: ExplainRequest, caller: Caller) -> Response:

@@ -22,7 +22,9 @@ from cloister.interfaces.python.receipts.shapes import (
     Explanation,
     InlineReceipt,
     Receipt,
+    ReceiptPrompt,
     explanation_shape,
+    receipt_prompt_shape,
     receipt_shape,
 )
 
@@ -46,6 +48,9 @@ class EmbeddedReceipts:
 
     def receipt(self, receipt: ReceiptId) -> Receipt:
         return receipt_shape(self.services.receipts.get(self.reach, receipt))
+
+    def receipt_prompt(self, receipt: ReceiptId) -> ReceiptPrompt:
+        return receipt_prompt_shape(self.services.receipt_prompts.get(self.reach, receipt))
 
     def explain(self, asked: tuple[str, str] | ReceiptId, message: MessageId) -> Explanation:
         explains = self.services.explain
@@ -91,6 +96,9 @@ class RemoteReceipts:
 
     def receipt(self, receipt: ReceiptId) -> Receipt:
         return self.server.get(f"/v1/receipts/{format_receipt_id(receipt)}").one(Receipt)
+
+    def receipt_prompt(self, receipt: ReceiptId) -> ReceiptPrompt:
+        return self.server.get(f"/v1/receipts/{format_receipt_id(receipt)}/prompt").one(ReceiptPrompt)
 
     def explain(self, asked: tuple[str, str] | ReceiptId, message: MessageId) -> Explanation:
         if isinstance(asked, tuple):

@@ -3,7 +3,7 @@
 from cloister.domain.identifiers import parse_message_id, parse_receipt_id
 from cloister.interfaces.python.backends.interface import Backend
 from cloister.interfaces.python.receipts.arguments import checked_form
-from cloister.interfaces.python.receipts.shapes import Explanation, Receipt
+from cloister.interfaces.python.receipts.shapes import Explanation, Receipt, ReceiptPrompt
 
 
 class ReceiptMethods:
@@ -18,6 +18,14 @@ class ReceiptMethods:
         only counted.
         """
         return self._backend.receipt(parse_receipt_id(receipt_id))
+
+    def receipt_prompt(self, receipt_id: str) -> ReceiptPrompt:
+        """Return the prompt of a reply, message by message, from its receipt.
+
+        Words are looked up now: what was forgotten since, or is in another project, is not in it. `is_exact` says whether it is
+        what the model got, and `missing` what is not. The receipt of a context or a search has none: `Conflict`.
+        """
+        return self._backend.receipt_prompt(parse_receipt_id(receipt_id))
 
     def explain(
         self,

@@ -16,6 +16,7 @@ from cloister.domain.receipts import receipt as domain
 from cloister.domain.timestamps import iso
 from cloister.services.receipts.explain import Change as DomainChange
 from cloister.services.receipts.explain import Explanation as DomainExplanation
+from cloister.services.receipts.prompt import ShownPrompt
 from cloister.services.receipts.reading import ShownItem, ShownReceipt
 
 MadeReceipt = tuple[domain.Receipt, ReceiptId | None]
@@ -40,7 +41,8 @@ class ReceiptItem:
 class StoredReceiptItem(ReceiptItem):
     """The same with its words as they are now, when they were said or made, and of whom they are. A message has a `role` and
     perhaps an `author`, an entity `notes`, and all but entities a session; a memory has a `status`, may be `pinned` now, and names
-    the messages it came from. `same_session`: it is of the session of the receipt."""
+    the messages it came from. `same_session`: it is of the session of the receipt. `is_changed`: the words were others then,
+    because somebody corrected them, or the entity was mentioned again."""
 
     content: str
     session_id: str | None
@@ -53,6 +55,7 @@ class StoredReceiptItem(ReceiptItem):
     same_session: bool = False
     pinned: bool | None = None
     source_message_ids: tuple[str, ...] = ()
+    is_changed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -142,6 +145,24 @@ class Receipt:
     tokens: int
     sent: SentPrompt | None
     reply: ReplyFacts | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PromptMessage:
+    """A message to the model, with its words as they are now."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReceiptPrompt:
+    """The prompt of a reply, as its reader may see it now. Unless it `is_exact`, `missing` says what is not as it was then, such as
+    a memory that was corrected, an item that was forgotten or has moved, or a system prompt that was changed."""
+
+    messages: tuple[PromptMessage, ...]
+    is_exact: bool
+    missing: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -251,6 +272,14 @@ def receipt_shape(shown: ShownReceipt) -> Receipt:
     )
 
 
+def receipt_prompt_shape(shown: ShownPrompt) -> ReceiptPrompt:
+    return ReceiptPrompt(
+        messages=tuple(PromptMessage(role=message.role, content=message.content) for message in shown.messages),
+        is_exact=shown.is_exact,
+        missing=shown.missing,
+    )
+
+
 def receipt_summary_shape(summary: domain.ReceiptSummary) -> ReceiptSummary:
     return ReceiptSummary(
         id=format_receipt_id(summary.id),
@@ -317,6 +346,7 @@ def _stored_item(shown: ShownItem, session: str | None) -> StoredReceiptItem:
         same_session=words.session is not None and words.session == session,
         pinned=words.pinned,
         source_message_ids=tuple(map(format_message_id, words.sources)),
+        is_changed=words.is_changed,
     )
 
 

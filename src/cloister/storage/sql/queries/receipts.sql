@@ -60,6 +60,26 @@ JOIN session AS s ON s.tenant_id = o.tenant_id AND s.session_id = o.session_id
 WHERE o.tenant_id = :tenant_id AND o.observation_id IN (SELECT value FROM json_each(CAST(:observation_ids AS TEXT)))
     AND s.pool_id = :pool_id
 
+-- name: texts_replaced_since
+-- What these memories of a pool said before their text was changed since this time, the oldest first.
+SELECT r.memory_id, r.before
+FROM memory_revision AS r
+JOIN memory AS m ON m.tenant_id = r.tenant_id AND m.memory_id = r.memory_id
+JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+WHERE r.tenant_id = :tenant_id AND r.memory_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
+    AND r.digest IS NOT NULL AND r.changed_at > :since AND s.pool_id = :pool_id
+ORDER BY r.changed_at, r.revision_id
+
+-- name: entities_changed_since
+-- Which of these entities of a project were corrected, or mentioned again under any of their names, since this time.
+SELECT DISTINCT coalesce(e.part_of, e.entity_id)
+FROM entity AS e
+WHERE e.tenant_id = :tenant_id AND e.project_id = :project_id
+    AND coalesce(e.part_of, e.entity_id) IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
+    AND (e.corrected_at > :since OR EXISTS (
+        SELECT 1 FROM mention AS n WHERE n.tenant_id = :tenant_id AND n.entity_id = e.entity_id AND n.created_at > :since
+    ))
+
 -- name: delete_receipts_of_message
 DELETE FROM receipt
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND (question_id = :message_id OR reply_id = :message_id)

@@ -8,6 +8,7 @@ from cloister.domain.observation import StoredObservation
 from cloister.domain.prompts.recalled_text import NO_POOL
 from cloister.domain.receipts.encoding import decoded_receipt, encoded_receipt
 from cloister.domain.receipts.receipt import Receipt, ReceiptSummary, StoredReceipt, summary_of
+from cloister.domain.truth.revision import state_from_json
 from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.stores.observations import stored_observation
 
@@ -74,6 +75,25 @@ class ReceiptStore:
         """The observations with these ids that are in this pool now."""
         rows = self._transaction.rows("pool_observations", pool_id=pool, observation_ids=integers(ids)) if ids else []
         return {stored.observation.id: stored for stored in map(stored_observation, rows)}
+
+    def replaced_texts(self, pool: PoolId, memories: Sequence[int], since: int) -> dict[int, str]:
+        """What those of these memories said at this time whose text was changed since, as far as they are in this pool now."""
+        if not memories:
+            return {}
+        rows = self._transaction.rows("texts_replaced_since", pool_id=pool, memory_ids=integers(memories), since=since)
+        texts: dict[int, str] = {}
+        for memory, before in cast(list[tuple[int, str]], rows):
+            texts.setdefault(memory, state_from_json(before).content)
+        return texts
+
+    def changed_entities(self, project: ProjectId, entities: Sequence[int], since: int) -> set[int]:
+        """Those of these entities of a project that were corrected, or mentioned again, since this time."""
+        if not entities:
+            return set()
+        rows = self._transaction.rows(
+            "entities_changed_since", project_id=project, entity_ids=integers(entities), since=since
+        )
+        return {cast(int, row[0]) for row in rows}
 
     def remove_of_user(self, user: str) -> int:
         """Remove the receipts of a user that belong to no session."""
