@@ -57,6 +57,7 @@ from cloister.services.indexing.queue import IndexQueue
 from cloister.services.indexing.reindex import Reindexer
 from cloister.services.indexing.vectors import VectorQueue
 from cloister.services.lease import Leases
+from cloister.services.listing.listings import Listings
 from cloister.services.listing.message_windows import MessageWindows
 from cloister.services.maintenance.integrity import RowIntegrity
 from cloister.services.memories.claims import Claims
@@ -166,6 +167,7 @@ class Services:
     retention: Retention
     integrity: RowIntegrity
     profiles: Profiles
+    listings: Listings
     tracer: Tracer
     vectors: VectorQueue | None = None
     """The queue of the additional embedder, if there is one."""
@@ -347,6 +349,7 @@ def wire(
         recall_receipts=RecallReceipts(ReceiptStoring(database, generation), clock),
         receipt_expiry=ReceiptExpiry(database, clock),
         profiles=profiles,
+        listings=Listings(database, clock),
         tracer=tracer,
         integrity=RowIntegrity(database, forgetting, events, generation),
         retention=Retention(database, forgetting, generation, clock, events),

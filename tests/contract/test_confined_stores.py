@@ -45,6 +45,7 @@ from support.isolation.entry_cases import ENTRY_CASES, TENANT_ENTRY_CASES
 from support.isolation.erasure_cases import ERASING_CASES
 from support.isolation.file_cases import PROJECT_TREE_CASES
 from support.isolation.filter_cases import ANYTHING
+from support.isolation.listing_cases import revisions, whole
 from support.isolation.removal_cases import TENANT_REMOVAL_CASES
 from support.isolation.session_cases import SESSION_CASES
 from support.isolation.supersession_cases import facts
@@ -65,6 +66,25 @@ from support.isolation.twin_tenants import (
     methods_of_stores,
     pools,
 )
+
+
+def listed_elsewhere(transaction: Transaction, home: Home, name: str) -> Any:
+    """What a method of the store of listed memories answers for the cellar, where the caller may not go."""
+    store, ids = whole(transaction, home), [place.memory for place in home.places]
+    match name:
+        case "page":
+            return store.page(limit=9, now=MOMENT)
+        case "timeline":
+            return store.timeline(limit=9)
+        case "memories":
+            return store.memories(ids, MOMENT)
+        case "changes":
+            return store.changes(ids, revisions(transaction, home))
+        case "first_states":
+            return store.first_states(ids)
+        case _:
+            return store.replaced(ids)
+
 
 CONFINED: dict[str, Case] = {
     "ArchivedRows.projects": Case(
@@ -135,6 +155,13 @@ CONFINED: dict[str, Case] = {
         nothing=[[], []],
     ),
     "MemoryStore.get": Case(act=lambda t, h: MemoryStore(t).get(h.second.memory, MOMENT), nothing=NotFound),
+    **{
+        f"ListedMemoryStore.{name}": Case(
+            act=lambda t, h, name=name: listed_elsewhere(t, h, name),
+            nothing=[] if name in ("page", "timeline") else {},
+        )
+        for name in ("page", "timeline", "memories", "changes", "first_states", "replaced")
+    },
     "MemoryStore.of_user": Case(
         act=lambda t, h: [stored.session for stored in MemoryStore(t).of_user("ann", limit=9, now=MOMENT)],
         nothing=["first"],

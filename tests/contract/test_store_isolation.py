@@ -41,6 +41,7 @@ from support.isolation.file_cases import FILE_CASES, PROJECT_TREE_CASES
 from support.isolation.filter_cases import FILTER_CASES
 from support.isolation.idempotency_cases import IDEMPOTENCY_CASES
 from support.isolation.item_cases import ITEM_CASES
+from support.isolation.listing_cases import LISTING_CASES
 from support.isolation.receipt_cases import RECEIPT_CASES, TENANT_RECEIPT_CASES
 from support.isolation.removal_cases import REMOVAL_CASES, TENANT_REMOVAL_CASES
 from support.isolation.sign_in_cases import SIGN_IN_CASES
@@ -335,6 +336,7 @@ CASES: dict[str, Case] = {
     **ARCHIVE_CASES,
     **ITEM_CASES,
     **RECEIPT_CASES,
+    **LISTING_CASES,
     **FILE_CASES,
     **PROJECT_TREE_CASES,
     **ENTRY_CASES,

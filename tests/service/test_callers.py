@@ -322,6 +322,15 @@ ROWS = (
         "403 201 201 404 201 201 404",
         {"session_id": SESSION, "contents": ["Beans need water."]},
     ),
+    Row("GET", "/v1/memories", "200 403 200 200 200 200 200"),
+    Row("GET", "/v1/memories", "200 403 200 404 200 200 403", in_garden=True),
+    Row("GET", "/v1/memories?project_id={project_id}", "200 403 200 404 200 200 404"),
+    Row("GET", "/v1/memories?project_id=none", "200 403 200 200 200 403 403"),
+    Row("GET", "/v1/memories?project_id={project_id}&users=all", "403 403 200 404 200 200 404"),
+    Row("GET", "/org/projects/{project_id}/timeline", "200 403 200 404 200 200 404"),
+    Row("GET", "/org/projects/{project_id}/timeline?users=all", "403 403 200 404 200 200 404"),
+    Row("GET", "/v1/users/{user_id}/timeline", "403 403 200 200 200 200 200"),
+    Row("GET", "/v1/users/{user_id}/timeline", "403 403 200 404 200 200 403", in_garden=True),
     Row("GET", "/v1/memories/{memory_id}", "200 403 200 404 200 200 404"),
     Row("PATCH", "/v1/memories/{memory_id}", "403 403 200 404 200 200 404", {"pinned": True}),
     Row("POST", "/v1/memories/{memory_id}/retract", "403 403 200 404 200 200 404"),
@@ -522,7 +531,7 @@ def test_a_key_bound_to_a_user_reaches_that_users_sessions_only(
 def bound_status(row: Row, user: str, app: FastAPI) -> int:
     routes = [cast(Any, route) for route in app.routes]
     needs = {(method, route.path): need_of(route.endpoint) for route in routes for method in route.methods}
-    if needs[row.method, row.path.partition("?")[0]] == "admin" or row.path == "/org/usage":
+    if needs[row.method, row.path.partition("?")[0]] == "admin" or row.path == "/org/usage" or "users=all" in row.path:
         return 403
     if user != USER and "/profile" in row.path and "{user_id}" in row.path:
         return 403

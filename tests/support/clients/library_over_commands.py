@@ -4,7 +4,7 @@ no command can say has no method here."""
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -14,6 +14,7 @@ from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.arguments import NO_NUMBER_GIVEN, NOT_GIVEN
 from cloister.interfaces.python.certificates.shapes import Removed
+from cloister.interfaces.python.listing.shapes import TimelineEntry
 from cloister.interfaces.python.pages import Branch, Page
 from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.interfaces.python.receipts.hits import Hits
@@ -268,6 +269,39 @@ class OverCommands:
     ) -> Page[derived_shapes.Memory]:
         options = _options(user=user_id, limit=limit, after=cursor or after, filter=_text(filter), status=status)
         return self._many(derived_shapes.Memory, "memories", "list", *options)
+
+    def project_memories(
+        self,
+        project_id: str | None = NOT_GIVEN,
+        *,
+        user_id: str | None = None,
+        users: Literal["all"] | None = None,
+        status: MemoryStatus | None = None,
+        pinned: bool | None = None,
+        query: str | None = None,
+        filter: Mapping[str, object] | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[derived_shapes.Memory]:
+        options = _options(user=user_id, query=query, status=status, filter=_text(filter), limit=limit, after=cursor)
+        options += ["--all-users"] if users else []
+        options += [] if pinned is None else ["--pinned" if pinned else "--not-pinned"]
+        return self._many(derived_shapes.Memory, "projects", "memories", project_id or "none", *options)
+
+    def project_timeline(
+        self,
+        project_id: str,
+        *,
+        user_id: str | None = None,
+        users: Literal["all"] | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[TimelineEntry]:
+        options = [*_options(user=user_id, limit=limit, after=cursor), *(["--all-users"] if users else [])]
+        return self._many(TimelineEntry, "projects", "timeline", project_id, *options)
+
+    def user_timeline(self, user_id: str, *, limit: int = 50, cursor: str | None = None) -> Page[TimelineEntry]:
+        return self._many(TimelineEntry, "users", "timeline", user_id, *_options(limit=limit, after=cursor))
 
     def add_memories(self, session_id: str, contents: Sequence[str]) -> derived_shapes.Appended:
         return self._one(derived_shapes.Appended, "memories", "add", session_id, *contents)

@@ -4,7 +4,7 @@ but its shapes."""
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import httpx2
 from pydantic import TypeAdapter
@@ -15,6 +15,7 @@ from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.arguments import NO_NUMBER_GIVEN, NOT_GIVEN
 from cloister.interfaces.python.certificates.shapes import Removed
+from cloister.interfaces.python.listing.shapes import TimelineEntry
 from cloister.interfaces.python.pages import Branch, Page
 from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.interfaces.python.receipts.hits import Hits
@@ -352,6 +353,49 @@ class OverHttp:
                 path, params=_given(limit=limit, after=after, cursor=cursor, filter=_text(filter), status=status)
             ),
         )
+
+    def project_memories(
+        self,
+        project_id: str | None = NOT_GIVEN,
+        *,
+        user_id: str | None = None,
+        users: Literal["all"] | None = None,
+        status: MemoryStatus | None = None,
+        pinned: bool | None = None,
+        query: str | None = None,
+        filter: Mapping[str, object] | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[derived_shapes.Memory]:
+        project = None if project_id is NOT_GIVEN else project_id or "none"
+        params = _given(
+            project_id=project,
+            user_id=user_id,
+            users=users,
+            status=status,
+            pinned=None if pinned is None else str(pinned).lower(),
+            query=query,
+            filter=_text(filter),
+            limit=limit,
+            cursor=cursor,
+        )
+        return _many(derived_shapes.Memory, self._caller.get("/v1/memories", params=params))
+
+    def project_timeline(
+        self,
+        project_id: str,
+        *,
+        user_id: str | None = None,
+        users: Literal["all"] | None = None,
+        limit: int = 50,
+        cursor: str | None = None,
+    ) -> Page[TimelineEntry]:
+        params = _given(user_id=user_id, users=users, limit=limit, cursor=cursor)
+        return _many(TimelineEntry, self._caller.get(f"/org/projects/{project_id}/timeline", params=params))
+
+    def user_timeline(self, user_id: str, *, limit: int = 50, cursor: str | None = None) -> Page[TimelineEntry]:
+        params = _given(limit=limit, cursor=cursor)
+        return _many(TimelineEntry, self._caller.get(f"/v1/users/{segment(user_id)}/timeline", params=params))
 
     def add_memories(
         self, session_id: str, contents: Sequence[str], *, idempotency_key: str | None = None

@@ -81,6 +81,7 @@ import type {
   TenantPage,
   TenantSettings,
   TenantSettingsInput,
+  TimelinePage,
   Usage,
   VisibilityPreview,
 } from "./schemas.js";
@@ -559,6 +560,17 @@ export interface Operations {
     answer: Appended;
   };
   /**
+   * List the memories of the project of the request, or of the project `project_id`, newest first, whatever their
+   * status. Equal memories of several sessions are listed once. Needs the permission `read`.
+   */
+  list_project_memories: {
+    path: Record<never, never>;
+    query: { project_id?: string | undefined; user_id?: Name | undefined; users?: "all" | undefined; status?: "active" | "superseded" | "expired" | "retracted" | undefined; pinned?: boolean | undefined; query?: Name | undefined; filter?: string | undefined; limit?: number | undefined; cursor?: Cursor | undefined };
+    headers: Record<never, never>;
+    body: undefined;
+    answer: MemoryPage;
+  };
+  /**
    * Forget one memory. Its source messages stay, and memories are not extracted from them again. With `dry_run=true`
    * nothing is changed; this needs the permission `read` too. Needs the permission `write`.
    */
@@ -679,6 +691,28 @@ export interface Operations {
     headers: Record<never, never>;
     body: undefined;
     answer: Profile;
+  };
+  /**
+   * List what was learnt and what changed in a project, newest first. What was forgotten is not listed. Needs the
+   * permission `read`.
+   */
+  list_project_timeline: {
+    path: { project_id: ProjectId };
+    query: { user_id?: Name | undefined; users?: "all" | undefined; limit?: number | undefined; cursor?: Cursor | undefined };
+    headers: Record<never, never>;
+    body: undefined;
+    answer: TimelinePage;
+  };
+  /**
+   * List what was learnt of a user and what changed, newest first, for display and audit: in the project that the
+   * header or the key names, else in all. Needs the permission `admin`.
+   */
+  list_user_timeline: {
+    path: { user_id: Name };
+    query: { limit?: number | undefined; cursor?: Cursor | undefined };
+    headers: Record<never, never>;
+    body: undefined;
+    answer: TimelinePage;
   };
   /**
    * List the entities of the project of the request, or of the project `project_id`, oldest first. Entities exist in
@@ -972,6 +1006,7 @@ export const ROUTES: { readonly [name in keyof Operations]: Route } = {
   list_memories: { method: "GET", path: "/v1/sessions/{external_id}/memories", repeat: "always", answer: "json" },
   list_user_memories: { method: "GET", path: "/v1/users/{user_id}/memories", repeat: "always", answer: "json" },
   add_memories: { method: "POST", path: "/v1/memories", repeat: "with-key", answer: "json" },
+  list_project_memories: { method: "GET", path: "/v1/memories", repeat: "always", answer: "json" },
   forget_memory: { method: "DELETE", path: "/v1/memories/{memory_id}", repeat: "never", answer: "json" },
   get_memory: { method: "GET", path: "/v1/memories/{memory_id}", repeat: "always", answer: "json" },
   correct_memory: { method: "PATCH", path: "/v1/memories/{memory_id}", repeat: "never", answer: "json" },
@@ -983,6 +1018,8 @@ export const ROUTES: { readonly [name in keyof Operations]: Route } = {
   memory_history: { method: "GET", path: "/v1/memories/{memory_id}/history", repeat: "always", answer: "json" },
   get_user_profile: { method: "GET", path: "/v1/users/{user_id}/profile", repeat: "always", answer: "json" },
   get_project_profile: { method: "GET", path: "/org/projects/{project_id}/profile", repeat: "always", answer: "json" },
+  list_project_timeline: { method: "GET", path: "/org/projects/{project_id}/timeline", repeat: "always", answer: "json" },
+  list_user_timeline: { method: "GET", path: "/v1/users/{user_id}/timeline", repeat: "always", answer: "json" },
   list_entities: { method: "GET", path: "/v1/entities", repeat: "always", answer: "json" },
   get_entity: { method: "GET", path: "/v1/entities/{entity_id}", repeat: "always", answer: "json" },
   change_entity: { method: "PATCH", path: "/v1/entities/{entity_id}", repeat: "never", answer: "json" },

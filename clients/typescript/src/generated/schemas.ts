@@ -1420,6 +1420,28 @@ export interface TenantSummary {
 /** ISO 8601, years 1 to 9999, such as `2026-01-31T09:30:00Z`; times in answers are in UTC. */
 export type Time = string;
 
+/**
+ * Something that happened to a memory. `kind` is `learnt`; `superseded`, if it took the place of the memory
+ * `replaced_id`, from `before` to `after`; `corrected`, if a person changed its text from `before` to `after`;
+ * `changed`, if a person changed something else of it; `retracted` or `restored`. `memory` is the memory as it is now.
+ * `changed_by` is the id of an API key, `extraction` or `import`. A change that was undone has an `undone_at`.
+ */
+export interface TimelineEntry {
+  kind: string;
+  at: string;
+  memory: Memory;
+  before: string | null;
+  after: string | null;
+  replaced_id: string | null;
+  changed_by: string | null;
+  undone_at: string | null;
+}
+
+export interface TimelinePage {
+  data: TimelineEntry[];
+  next_cursor: Cursor | null;
+}
+
 /** A message in the format of the AI SDK. */
 export interface UiMessage {
   role: "system" | "user" | "assistant";

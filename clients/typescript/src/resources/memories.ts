@@ -17,6 +17,7 @@ import type {
   MemoryRevision,
   NewMemories,
   Profile,
+  TimelineEntry,
 } from "../generated/schemas.js";
 import type { RequestOptions, WriteOptions } from "../options.js";
 import { Pages } from "../pages.js";
@@ -37,6 +38,26 @@ export class Memories {
     const path = { external_id: sessionId };
     const wanted = filterText(query);
     return pagesOf((cursor) => this.#connection.call("list_memories", { path, query: { ...wanted, cursor } }, options));
+  }
+
+  /** The memories of a project, or with `project_id: "none"` of no project; newest first. */
+  ofProject(query: ListQuery<"list_project_memories"> = {}, options: RequestOptions = {}): Pages<Memory> {
+    const wanted = filterText(query);
+    return pagesOf((cursor) =>
+      this.#connection.call("list_project_memories", { query: { ...wanted, cursor } }, options),
+    );
+  }
+
+  /** What was learnt and what changed in a project, newest first. */
+  timeline(
+    projectId: string,
+    query: Query<"list_project_timeline"> = {},
+    options: RequestOptions = {},
+  ): Pages<TimelineEntry> {
+    const path = { project_id: projectId };
+    return pagesOf((cursor) =>
+      this.#connection.call("list_project_timeline", { path, query: { ...query, cursor } }, options),
+    );
   }
 
   /** Add statements to a session; those that it has already are counted as duplicates. */
@@ -173,6 +194,18 @@ export class Users {
     const wanted = filterText(query);
     return pagesOf((cursor) =>
       this.#connection.call("list_user_memories", { path, query: { ...wanted, cursor } }, options),
+    );
+  }
+
+  /** What was learnt of a user and what changed, newest first. Needs an admin key. */
+  timeline(
+    userId: string,
+    query: Query<"list_user_timeline"> = {},
+    options: RequestOptions = {},
+  ): Pages<TimelineEntry> {
+    const path = { user_id: userId };
+    return pagesOf((cursor) =>
+      this.#connection.call("list_user_timeline", { path, query: { ...query, cursor } }, options),
     );
   }
 

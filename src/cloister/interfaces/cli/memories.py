@@ -59,7 +59,7 @@ def list_memories(
     else:
         raise typer.BadParameter("name a SESSION or a --user, and not both.")
     found = listed(fetch, limit, everything)
-    answer_list(found, json, *map(_quoted, found), empty="No memories here yet.", after=lambda shown: shown.id)
+    answer_list(found, json, *map(memory_quotation, found), empty="No memories here yet.", after=lambda shown: shown.id)
 
 
 @app.command("preview")
@@ -128,7 +128,7 @@ def forget_memory(
     answer({"memories": 1, **as_json(gone)}, json, f"Forgot {memory_id}.", *checks_made(gone.certificate))
 
 
-def _quoted(memory: Memory) -> RenderableType:
+def memory_quotation(memory: Memory) -> RenderableType:
     about = [memory.session_id, minute(memory.created_at), memory.id]
     if memory.importance is not None:
         about.append(f"importance {memory.importance:.1f}")

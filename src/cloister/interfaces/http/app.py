@@ -26,6 +26,7 @@ from cloister.interfaces.http.events import routes as events
 from cloister.interfaces.http.events.subscribers import Subscribers
 from cloister.interfaces.http.fronts.routes import LazyRoutes
 from cloister.interfaces.http.hosts import AllowedHosts
+from cloister.interfaces.http.listing import routes as listing
 from cloister.interfaces.http.mcp import routes as mcp
 from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.middleware import RequestMiddleware
@@ -130,6 +131,7 @@ def create_app(
         tenants,
         retention,
         profiles,
+        listing,
         erasure,
         health,
         sign_in,

@@ -34,6 +34,7 @@ from cloister.interfaces.python.entities.methods import EntityMethods
 from cloister.interfaces.python.entries.methods import EntryMethods
 from cloister.interfaces.python.files.methods import FileMethods
 from cloister.interfaces.python.items.methods import ItemMethods
+from cloister.interfaces.python.listing.methods import ListingMethods
 from cloister.interfaces.python.memory_methods import MemoryMethods
 from cloister.interfaces.python.organisation import OrganisationMethods
 from cloister.interfaces.python.pages import Branch, Page, checked_branch
@@ -53,6 +54,7 @@ class Cloister(
     EntryMethods,
     ReceiptMethods,
     MemoryMethods,
+    ListingMethods,
     EntityMethods,
     OrganisationMethods,
     ArchiveMethods,

@@ -23,11 +23,16 @@ def memory_page(read: ReadMemories, wanted: Filter | None, *, limit: int, after:
     size = max(limit, _FIRST_READ)
     while True:
         batch = read(limit=size, after=after)
-        found += [stored for stored in batch if matches(wanted, _row_of(stored))]
+        found += [stored for stored in batch if passes(wanted, stored)]
         if len(found) >= limit or len(batch) < size:
             return found[:limit]
         after = (batch[-1].memory.created_at, batch[-1].memory.id)
         size *= 2
+
+
+def passes(wanted: Filter, stored: StoredMemory) -> bool:
+    """Whether a filter lets a memory pass."""
+    return matches(wanted, _row_of(stored))
 
 
 def _row_of(stored: StoredMemory) -> FilteredRow:

@@ -15,8 +15,11 @@ def part_reads(view: View) -> Iterator[Read]:
     yield view.in_project(HTTP, "sessions of a user", "GET", f"/v1/sessions?{of_part}&limit=200")
     profile = f"/v1/users/{target.user}/profile?project_id={name}"
     yield view.in_project(HTTP, "profile", "GET", profile)
+    yield view.in_project(HTTP, "memories", "GET", f"/v1/memories?{of_part}&limit=200", allowed=view.pool)
     if project is None:
         return
+    path = f"/org/projects/{name}/timeline?user_id={target.user}&limit=200"
+    yield view.in_project(HTTP, "timeline", "GET", path, allowed=view.pool)
     yield view.in_project(
         HTTP, "entities", "GET", f"/v1/entities?{of_part}&limit=200", allowed=view.pool, expected=view.entity
     )
@@ -38,6 +41,8 @@ def lists(reader: Reader, targets: Sequence[Target], *, with_tenant: bool) -> It
         name = format_project_id(project)
         path = f"/org/projects/{name}/sessions"
         yield _list(HTTP, "project's sessions", path, of_project, is_shown=True)
+        path = f"/v1/memories?project_id={name}&users=all&limit=200"
+        yield _list(HTTP, "project's memories", path, of_project, is_shown=reader.is_admin)
         path = f"/v1/export?scope=project&id={name}"
         yield _list(EXPORT, "project", path, of_project, is_shown=reader.is_admin)
     if with_tenant:
@@ -50,6 +55,8 @@ def _of_user(reader: Reader, user: str, of_user: Sequence[Target]) -> Iterator[R
     yield _list(EXPORT, "user", f"/v1/export?scope=user&id={user}", exported, is_shown=True)
     memories = f"/v1/users/{user}/memories?limit=200"
     yield _list(HTTP, "memories of a user", memories, of_user, is_shown=reader.is_admin)
+    timeline = f"/v1/users/{user}/timeline?limit=200"
+    yield _list(HTTP, "timeline of a user", timeline, of_user, is_shown=reader.is_admin)
 
 
 def _list(door: str, name: str, path: str, found: Sequence[Target], *, is_shown: bool) -> Read:

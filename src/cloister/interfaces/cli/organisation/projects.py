@@ -1,4 +1,4 @@
-"""`cloister projects`: list, show, profile, create, rename, default, delete."""
+"""`cloister projects`: list, show, profile, memories, timeline, create, rename, default, delete."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -22,6 +22,7 @@ from cloister.interfaces.cli.options import (
     Yes,
     with_library,
 )
+from cloister.interfaces.cli.organisation.listings import list_project_memories, show_project_timeline
 from cloister.interfaces.cli.organisation.project_names import project_id_of
 from cloister.interfaces.cli.organisation.users import profile_table
 from cloister.interfaces.cli.terminal import answer, confirm, counted, details, json_text, minute, table
@@ -77,6 +78,10 @@ def show_profile(
     """
     found = memory.project_profile(project_id_of(memory, project), user_id=user, budget_tokens=budget)
     answer(as_json(found), json, profile_table(found))
+
+
+app.command("memories")(list_project_memories)
+app.command("timeline")(show_project_timeline)
 
 
 @app.command("create")

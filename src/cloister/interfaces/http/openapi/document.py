@@ -16,6 +16,7 @@ from cloister.interfaces.http.audit.examples import AUDIT_EXAMPLES
 from cloister.interfaces.http.certificates.examples import CERTIFICATE_EXAMPLES
 from cloister.interfaces.http.dispatch.callers import Need, need_of
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
+from cloister.interfaces.http.listing.examples import LISTING_EXAMPLES
 from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.openapi.anthropic_examples import ANTHROPIC_EXAMPLES
 from cloister.interfaces.http.openapi.archive_examples import ARCHIVE_EXAMPLES
@@ -205,6 +206,7 @@ _EXAMPLES = {
     **MEMORY_EXAMPLES,
     **ENTITY_EXAMPLES,
     **PROFILE_EXAMPLES,
+    **LISTING_EXAMPLES,
     **RECEIPT_EXAMPLES,
     **ARCHIVE_EXAMPLES,
     **OPENAI_EXAMPLES,

@@ -310,6 +310,8 @@ PARAMETERS: Mapping[str, Any] = {
     "dry_run": True,
     "retention_days": 365,
     "budget_tokens": 300,
+    "users": "all",
+    "query": "hotel Alfama",
     "status": "active",
     "pinned": True,
     "archived": False,

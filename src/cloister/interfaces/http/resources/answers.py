@@ -15,20 +15,20 @@ from cloister.interfaces.python.receipts.shapes import InlineReceipt, ReceiptSum
 OnlyIfStale = Annotated[int | None, Field(**ONLY_IF_STALE)]
 
 
-def _page_model(name: str, items: type[list[Any]]) -> type[BaseModel]:
+def page_model(name: str, items: type[list[Any]]) -> type[BaseModel]:
     return create_model(name, data=(items, ...), next_cursor=(str | None, ...))
 
 
-ProjectPage = _page_model("ProjectPage", list[shapes.Project])
-TenantPage = _page_model("TenantPage", list[tenant_shapes.TenantSummary])
-ApiKeyPage = _page_model("ApiKeyPage", list[tenant_shapes.ApiKey])
-SessionPage = _page_model("SessionPage", list[shapes.Session])
-MemoryPage = _page_model("MemoryPage", list[derived_shapes.Memory])
-RevisionPage = _page_model("RevisionPage", list[derived_shapes.MemoryRevision])
-EntityPage = _page_model("EntityPage", list[derived_shapes.Entity])
-MentionPage = _page_model("MentionPage", list[derived_shapes.EntityMention])
-ObservationPage = _page_model("ObservationPage", list[derived_shapes.Observation])
-ItemPage = _page_model("ItemPage", list[Item])
+ProjectPage = page_model("ProjectPage", list[shapes.Project])
+TenantPage = page_model("TenantPage", list[tenant_shapes.TenantSummary])
+ApiKeyPage = page_model("ApiKeyPage", list[tenant_shapes.ApiKey])
+SessionPage = page_model("SessionPage", list[shapes.Session])
+MemoryPage = page_model("MemoryPage", list[derived_shapes.Memory])
+RevisionPage = page_model("RevisionPage", list[derived_shapes.MemoryRevision])
+EntityPage = page_model("EntityPage", list[derived_shapes.Entity])
+MentionPage = page_model("MentionPage", list[derived_shapes.EntityMention])
+ObservationPage = page_model("ObservationPage", list[derived_shapes.Observation])
+ItemPage = page_model("ItemPage", list[Item])
 
 
 class ItemList(BaseModel):

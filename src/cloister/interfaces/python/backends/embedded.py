@@ -25,6 +25,7 @@ from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.entries.backends import EmbeddedEntries
 from cloister.interfaces.python.files.backends import EmbeddedFiles
 from cloister.interfaces.python.items.backends import EmbeddedItems
+from cloister.interfaces.python.listing.backends import EmbeddedListings
 from cloister.interfaces.python.pages import Branch, Page, PageRequest, branch_identity
 from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.interfaces.python.receipts.backends import EmbeddedReceipts
@@ -38,7 +39,9 @@ from cloister.services.recall.search import KINDS, SearchTarget
 from cloister.services.tenancy.api_keys import KeyFields
 
 
-class EmbeddedBackend(EmbeddedItems, EmbeddedDerived, EmbeddedEntries, EmbeddedFiles, EmbeddedReceipts):
+class EmbeddedBackend(
+    EmbeddedItems, EmbeddedDerived, EmbeddedEntries, EmbeddedFiles, EmbeddedReceipts, EmbeddedListings
+):
     """Works for one tenant, with the services it was given and closes them."""
 
     def __init__(self, services: Services, reach: Reach) -> None:

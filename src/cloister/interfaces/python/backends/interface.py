@@ -35,6 +35,7 @@ from cloister.interfaces.python.derived_shapes import (
 )
 from cloister.interfaces.python.entries.operations import EntryBatch
 from cloister.interfaces.python.items.shapes import Item
+from cloister.interfaces.python.listing.shapes import TimelineEntry
 from cloister.interfaces.python.pages import Branch, GivenFilter, Page, PageRequest
 from cloister.interfaces.python.preview_shapes import ExtractionPreview, MovePreview, VisibilityPreview
 from cloister.interfaces.python.recall.shapes import Context
@@ -45,6 +46,7 @@ from cloister.interfaces.python.tenant_shapes import ApiKey, CreatedKey, ErasedU
 from cloister.services.conversations.item_format import NewItem
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
+from cloister.services.listing.project_memories import PartOfProject
 from cloister.services.memories.corrections import MemoryChange
 from cloister.services.memories.entity_changes import Correction, EntitySplit
 from cloister.services.recall.search import Kind
@@ -80,6 +82,17 @@ class SearchQuery:
     asked_at: int | None = None
     as_of: int | None = None
     filter: GivenFilter | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryListQuery:
+    """Which memories of a project to list."""
+
+    user_id: str | None
+    everybody: bool
+    status: MemoryStatus | None
+    pinned: bool | None
+    words: str | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -133,6 +146,11 @@ class Backend(Protocol):
 
     def memories(self, session_id: str, page: PageRequest[MemoryId], status: MemoryStatus | None) -> Page[Memory]: ...
     def user_memories(self, user_id: str, page: PageRequest[MemoryId], status: MemoryStatus | None) -> Page[Memory]: ...
+    def project_memories(
+        self, project: ProjectChoice, wanted: MemoryListQuery, page: PageRequest[int]
+    ) -> Page[Memory]: ...
+    def project_timeline(self, part: PartOfProject, page: PageRequest[int]) -> Page[TimelineEntry]: ...
+    def user_timeline(self, user_id: str, page: PageRequest[int]) -> Page[TimelineEntry]: ...
     def get_memory(self, memory: MemoryId) -> Memory: ...
     def correct_memory(self, memory: MemoryId, change: MemoryChange) -> Memory: ...
     def retract_memory(self, memory: MemoryId) -> Memory: ...

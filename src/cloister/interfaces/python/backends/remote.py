@@ -57,6 +57,7 @@ from cloister.interfaces.python.certificates.backends import RemoteRemovals
 from cloister.interfaces.python.entries.backends import RemoteEntries
 from cloister.interfaces.python.files.backends import RemoteFiles
 from cloister.interfaces.python.items.shapes import Item
+from cloister.interfaces.python.listing.backends import RemoteListings
 from cloister.interfaces.python.pages import Branch, Page, PageRequest
 from cloister.interfaces.python.receipts.backends import RemoteReceipts
 from cloister.services.conversations.item_format import NewItem
@@ -78,7 +79,7 @@ class _Ready:
     schema_version: int
 
 
-class RemoteBackend(RemoteReceipts, RemoteEntries, RemoteFiles, RemoteRemovals, RemoteMaintenance):
+class RemoteBackend(RemoteReceipts, RemoteListings, RemoteEntries, RemoteFiles, RemoteRemovals, RemoteMaintenance):
     """Stores nothing here. What the key may not do is `Forbidden`; a server that fails or cannot be reached is a `ServerError`.
     When the connection breaks, reads and writes with an idempotency key are sent once more."""
 
