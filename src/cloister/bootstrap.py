@@ -309,7 +309,7 @@ def wire(
         erase_user=UserErasure(database, forgetting, entity_indexing, generation, events),
         open_export=lambda: _export(database, clock),
         open_import=lambda: _import(
-            database, indexer, entity_indexing, recorder, EntryEmbedding(embedder), clock, limits, events
+            database, indexer, entity_indexing, recorder, EntryEmbedding(embedder), clock, limits, events, manual
         ),
         tenants=Tenants(database, external, forgetting, access, generation, clock, events),
         queue=queue,
@@ -375,10 +375,13 @@ def _import(
     clock: Clock,
     limits: Limits,
     events: EventBus,
+    manual: ManualFacts,
 ) -> "Import":
     from cloister.services.archive.import_lines import Import
+    from cloister.services.memories.truth.imported_facts import ImportedFacts
 
-    return Import(database, indexer, entities, recorder, embedding, clock, limits, events)
+    facts = ImportedFacts(manual, indexer, clock)
+    return Import(database, indexer, entities, recorder, embedding, clock, limits, events, facts)
 
 
 def open_tenant(services: Services, given: str | None) -> Reach:

@@ -4,14 +4,22 @@ from collections.abc import Sequence
 
 import pytest
 
-from cloister.domain.archive.conversations import ConversationRecord, Spoken, SpokenRecord, conversation_lines
+from cloister.domain.archive.conversations import (
+    ConversationRecord,
+    FactRecord,
+    Spoken,
+    SpokenRecord,
+    conversation_lines,
+)
 from cloister.domain.archive.imported import Imported
 from cloister.domain.archive.matching import position_id
 from cloister.domain.conversation import Draft
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import parse_iso
 from cloister.services.archive.import_conversations import FORGOTTEN, OTHER_ID
 from cloister.services.conversations.record import PreparedMessage, Recorder
+from cloister.services.memories.corrections import MemoryChange
 from support.databases.engines import Engine
 from support.setups.archives import import_into
 from support.setups.memories import MemorySetup, settle_house
@@ -174,3 +182,62 @@ def test_org_12_two_imports_at_once_lose_nothing(house: MemorySetup, monkeypatch
         ["Hello.", "I have a dog."],
         ["I have a fish."],
     ]
+
+
+# Memories of other products.
+
+
+def facts(*given: tuple[str, str], name: str = "mem0:zoe") -> list[Spoken]:
+    """A conversation of memories, each with the year in which it was stored."""
+    times = [parse_iso(f"{year}-05-01T00:00:00Z", "time") for _, year in given]
+    return [
+        ConversationRecord(external_id=name, user_id=None, title=None, created_at=1, updated_at=1),
+        *(
+            FactRecord(content=content, categories=(), metadata={}, created_at=time)
+            for (content, _), time in zip(given, times, strict=True)
+        ),
+    ]
+
+
+def true_now(house: MemorySetup, user: str = "zoe") -> list[str]:
+    found = house.services.memories.of_user(house.reach, user, limit=50)
+    return sorted(one.memory.content for one in found if one.status == "active")
+
+
+MEM0 = facts(("Lives in Oslo", "2024"), ("Lives in Rome", "2023"), ("Likes tea", "2022"))
+
+
+def test_mem_12_an_imported_memory_supersedes_an_older_one_whatever_their_order(
+    engine: Engine, house: MemorySetup
+) -> None:
+    """A file of mem0 lists memories in any order; importing it again changes nothing."""
+    assert import_into(house, lines(MEM0)).added.memories == 3
+    assert true_now(house) == ["Likes tea", "Lives in Oslo"]
+    before = engine.dump()
+    assert import_into(house, lines(MEM0)).added.memories == 0
+    assert engine.dump() == before
+
+
+def test_mem_12_imported_memories_are_compared_with_what_the_same_user_said_here(house: MemorySetup) -> None:
+    """And with nothing of another user or project."""
+    private = house.project("Garden", "private")
+    for name, project, user in (("here", None, "zoe"), ("theirs", None, "bo"), ("far", private, "zoe")):
+        house.session(name, project, user)
+    for name in ("here", "theirs", "far"):
+        drafts = [Draft(role="user", content="I live in Graz.", created_at=parse_iso("2021-01-01T00:00:00Z", "time"))]
+        house.services.record.messages(house.reach, name, drafts)
+        house.services.extraction.extract_now(house.reach, name)
+    import_into(house, lines(MEM0))
+    statuses = {name: [one.status for one in house.stored(name)] for name in ("here", "theirs", "far")}
+    assert statuses == {"here": ["superseded"], "theirs": ["active"], "far": ["active"]}
+
+
+def test_mem_13_what_a_person_corrected_or_retracted_is_not_imported_again(house: MemorySetup) -> None:
+    import_into(house, lines(MEM0))
+    stored = {one.memory.content: one.memory.id for one in house.stored("mem0:zoe")}
+    change = MemoryChange(given=frozenset({"content"}), content="Lives in Bergen")
+    house.services.corrections.correct(house.reach, stored["Lives in Oslo"], change, by=None)
+    house.services.corrections.retract(house.reach, stored["Likes tea"], by=None)
+    assert import_into(house, lines(MEM0)).added.memories == 0
+    assert import_into(house, lines(facts(("Likes tea", "2025"), name="mem0:zoe-2"))).added.memories == 0
+    assert true_now(house) == ["Lives in Bergen"]

@@ -1,7 +1,7 @@
 """Import conversations of other assistants (ORG-12) into one project. Importing a newer export adds the new messages only; a
 conversation with other words than the one that has its id is stored under an id of its own."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -12,20 +12,16 @@ from cloister.domain.archive.reading import ArchiveReader, NumberedLine
 from cloister.domain.archive.records import SessionRecord, record_of
 from cloister.domain.conversation import Draft, Session
 from cloister.domain.errors import Conflict, InvalidRequest
-from cloister.domain.identifiers import ProjectId, new_memory_id, new_session_id
-from cloister.domain.memory import Memory, checked_memory, same_as
+from cloister.domain.identifiers import ProjectId, new_session_id
 from cloister.domain.scope import Reach, Scope
-from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits, refuse_over
 from cloister.services.archive.import_sessions import DELETED
 from cloister.services.archive.known_conversations import SOURCE_ID, KnownConversations, Part, Plan
 from cloister.services.conversations.record import PreparedMessage, Recorder, RecordResult
 from cloister.services.events.bus import EventBus
-from cloister.services.indexing.indexer import Indexer
+from cloister.services.memories.truth.imported_facts import ImportedFacts, PreparedFact
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.imported_rows import ImportedRows
-from cloister.storage.stores.memories import MemoryStore
-from cloister.storage.stores.messages import Indexed
 from cloister.storage.stores.pools import PoolStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
@@ -74,8 +70,7 @@ class ConversationImport:
         reach: Reach,
         limits: Limits,
         recorder: Recorder,
-        indexer: Indexer,
-        clock: Clock,
+        facts: ImportedFacts,
         events: EventBus,
         tally: ImportTally,
     ) -> None:
@@ -83,8 +78,7 @@ class ConversationImport:
         self._reach = reach
         self._limits = limits
         self._recorder = recorder
-        self._indexer = indexer
-        self._clock = clock
+        self._facts = facts
         self._events = events
         self._tally = tally
         self._project: ProjectId | None = None
@@ -141,15 +135,12 @@ class ConversationImport:
             is_last=ends,
             is_rest=batch.is_rest,
         )
-        facts = self._indexer.prepare(
-            [(each.content, None, each.created_at) for each in batch.facts], self._clock(), is_a_point=False
-        )
         excluded: set[str] = set()
         for _ in range(_TRIES):
             plan = self._plan(batch, part, excluded)
             if plan is None:
                 return self._skipped(batch, ends=ends)
-            stored = self._stored(batch, part, plan, facts)
+            stored = self._stored(batch, part, plan)
             if isinstance(stored, _Stored):
                 self._count(batch, plan, stored)
                 return self._following(batch, plan, ends=ends)
@@ -167,8 +158,8 @@ class ConversationImport:
             session = SessionStore(transaction).find(batch.external_id)
             return None if session is None else self._known.compared(transaction, part, session)
 
-    def _stored(self, batch: _Batch, part: Part, plan: Plan, facts: Sequence[Indexed]) -> "_Stored | _NotStored":
-        prepared = self._prepared(plan)
+    def _stored(self, batch: _Batch, part: Part, plan: Plan) -> "_Stored | _NotStored":
+        prepared, facts = self._prepared(plan), self._prepared_facts(batch, part, plan)
         return self._database.write(
             self._reach, lambda transaction: self._store_batch(transaction, batch, part, plan, prepared, facts)
         )
@@ -185,6 +176,17 @@ class ConversationImport:
             for each in plan.comparison.new
         ]
         return self._recorder.prepare(drafts) if drafts else ()
+
+    def _prepared_facts(self, batch: _Batch, part: Part, plan: Plan) -> list[PreparedFact]:
+        """The memories of a batch in the order of their times, so that a later one is compared with those before it."""
+        if not batch.facts:
+            return []
+        records = sorted(batch.facts, key=lambda fact: fact.created_at)
+        with self._database.read(self._reach) as transaction:
+            scope = _scope(transaction, self._project, part.user, lock=False)
+            session = SessionStore(transaction).find(plan.external_id)
+            facts = self._facts.read(transaction, scope, session, records)
+        return self._facts.prepare(records, facts)
 
     def _following(self, batch: _Batch, plan: Plan, *, ends: bool) -> _Batch | None:
         compared = plan.comparison
@@ -229,7 +231,7 @@ class ConversationImport:
         part: Part,
         plan: Plan,
         prepared: Sequence[PreparedMessage],
-        facts: Sequence[Indexed],
+        facts: Sequence[PreparedFact],
     ) -> "_Stored | _NotStored":
         """Store what the plan says, unless the session was created, deleted, moved or added to since the plan was made."""
         rows = ImportedRows(transaction)
@@ -247,7 +249,7 @@ class ConversationImport:
             if rows.imported_words(session.id, SOURCE_ID, plan.seen).digests:
                 return "changed"
         recorded = self._recorder.append(transaction, session.external_id, prepared) if prepared else None
-        memories = _add_facts(transaction, rows, session, zip(batch.facts, facts, strict=True))
+        memories = self._facts.add(transaction, session, facts)
         words = StoredWords(seen=plan.seen)
         if recorded is not None:
             said = (entry.created_at for entry in prepared)
@@ -303,30 +305,6 @@ class _Stored:
     recorded: RecordResult | None
     memories: int
     words: StoredWords
-
-
-def _add_facts(
-    transaction: Transaction, rows: ImportedRows, session: Session, facts: Iterable[tuple[FactRecord, Indexed]]
-) -> int:
-    """Add memories that the session does not have yet; returns how many."""
-    added = 0
-    for fact, indexed in facts:
-        memory = Memory(
-            id=new_memory_id(),
-            session=session.id,
-            content=checked_memory(fact.content, "fact.content"),
-            importance=None,
-            sources=(),
-            created_at=fact.created_at,
-            valid_from=fact.created_at,
-            source="imported",
-            categories=fact.categories,
-            metadata=fact.metadata,
-        )
-        added += rows.add_memory(memory, same_as(memory.content), indexed)[1]
-    if added:
-        MemoryStore(transaction).count(session.id, added)
-    return added
 
 
 def _scope(transaction: Transaction, project: ProjectId | None, user: str | None, *, lock: bool = True) -> Scope:

@@ -21,6 +21,7 @@ from cloister.services.entries.embedding import EntryEmbedding
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.indexer import Indexer
+from cloister.services.memories.truth.imported_facts import ImportedFacts
 from cloister.storage.interface import Database
 
 Progress = Callable[[int], object]
@@ -40,6 +41,7 @@ class Import:
         clock: Clock,
         limits: Limits,
         events: EventBus,
+        facts: ImportedFacts,
     ) -> None:
         self._database = database
         self._indexer = indexer
@@ -49,6 +51,7 @@ class Import:
         self._clock = clock
         self._limits = limits
         self._events = events
+        self._facts = facts
 
     def run(self, reach: Reach, lines: Iterable[bytes], progress: Progress | None = None) -> Imported:
         """Import all lines. `progress` is called with the number of lines so far. An error has a note that says where it was, and
@@ -71,7 +74,7 @@ class Import:
     def _opened(self, reach: Reach, reader: ArchiveReader, tally: ImportTally) -> ArchiveImport | ConversationImport:
         if reader.format != ARCHIVE:
             return ConversationImport(
-                self._database, reach, self._limits, self._recorder, self._indexer, self._clock, self._events, tally
+                self._database, reach, self._limits, self._recorder, self._facts, self._events, tally
             )
         archived = ArchivedProjects()
         sessions = SessionImport(

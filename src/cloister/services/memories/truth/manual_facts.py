@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from cloister.domain.conversation import Session
 from cloister.domain.extraction import FactOfMemory, KnownMemory, ManualMemory
+from cloister.domain.identifiers import PoolId, SessionId
 from cloister.domain.memory import StoredMemory, same_as
 from cloister.domain.timestamps import Clock
 from cloister.models.interface import FactReader
@@ -12,6 +13,7 @@ from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.sessions import SessionStore
 
+_NO_SESSION = SessionId(0)
 MOST_KNOWN = 200
 """With how many memories of the person a new one is compared: those of its session first, each the newest first."""
 
@@ -27,6 +29,15 @@ class ManualFacts:
         """The facts of memories that are about to be added to a session."""
         session = SessionStore(transaction).get(external_id)
         return self._read(transaction, session, manual, self._known(transaction, session))
+
+    def of_new_session(
+        self, transaction: Transaction, pool: PoolId | None, user: str | None, manual: Sequence[ManualMemory]
+    ) -> list[FactOfMemory]:
+        """The facts of memories that are about to be added to a session of a user that does not exist yet, nor perhaps its pool."""
+        known: list[KnownMemory] = []
+        if pool is not None and user is not None:
+            known = MemoryStore(transaction).known(_NO_SESSION, pool, user, MOST_KNOWN, self._clock()).of_user
+        return self._reader.read(manual, known, user, ())
 
     def subject(self, transaction: Transaction, stored: StoredMemory, content: str) -> str | None:
         """The subject of a memory whose text is corrected to this one. A subject that only a model could give stays as it was."""
