@@ -25,6 +25,7 @@ from cloister.opening import (
     open_index,
     open_tracer,
 )
+from cloister.opening import open_trace_headers as open_trace_headers
 from cloister.opening import restore_backup as restore_backup
 from cloister.services.audit.index_probe import IndexProbe
 from cloister.services.audit.plant import AuditPlants
@@ -69,6 +70,7 @@ from cloister.services.memories.extract import Extraction
 from cloister.services.memories.memories import Memories
 from cloister.services.memories.observations import Observations
 from cloister.services.memories.preview import ExtractionPreview
+from cloister.services.memories.traced.memories import TracedMemories
 from cloister.services.memories.truth.manual_facts import ManualFacts
 from cloister.services.processes import Processes
 from cloister.services.recall.build_context import ContextBuilder
@@ -214,7 +216,7 @@ def build_services(
             chat_model=open_chat_model(settings, tracer),
             context_tokens=settings.context_tokens,
             allows_caller_keys=settings.caller_model_keys,
-            additional_embedder=open_additional_embedder(settings.embedder),
+            additional_embedder=open_additional_embedder(settings.embedder, tracer),
             pool_cache_megabytes=settings.pool_cache_megabytes,
             tracer=tracer,
         )
@@ -258,8 +260,10 @@ def wire(
     entity_indexing = EntityIndexing(database, external, indexer, clock)
     queue = IndexQueue(database, external, indexer, memory_indexing, entity_indexing, clock)
     manual = ManualFacts(Rules(), clock)
-    memories = Memories(database, memory_indexing, generation, clock, events, entity_indexing, manual)
-    corrections = Corrections(database, memory_indexing, generation, clock, events, manual)
+    memories = TracedMemories(
+        database, memory_indexing, generation, clock, events, entity_indexing, manual, tracer=tracer
+    )
+    corrections = Corrections(database, memory_indexing, generation, clock, events, manual, tracer)
     entities = Entities(database, entity_indexing, clock)
     visibility = VisibilityChange(entity_indexing, generation, clock)
     projects = Projects(database, generation, clock, limits, events, visibility)

@@ -1,6 +1,7 @@
 """Open the parts that the settings name: database, index, embedder, models and tracer. What is not named is not imported.
 Also restores the database that they name from a backup."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,7 +55,7 @@ def open_index(settings: Settings, embedder: Embedder) -> Index:
     return ExactIndex(embedder.embed_query, embedder.dimension, settings.pool_cache_megabytes * 1_000_000)
 
 
-def open_additional_embedder(settings: EmbedderSettings) -> AdditionalEmbedder | None:
+def open_additional_embedder(settings: EmbedderSettings, tracer: Tracer = NO_TRACING) -> AdditionalEmbedder | None:
     """None for the table alone. Whether an endpoint can be reached is found out at the first request, not here."""
     if settings.kind == "openai":
         from cloister.models.openai.embeddings import OpenAiEmbedder
@@ -62,7 +63,7 @@ def open_additional_embedder(settings: EmbedderSettings) -> AdditionalEmbedder |
 
         names = SettingNames(url="CLOISTER_EMBEDDER_URL", key="CLOISTER_EMBEDDER_KEY", model="CLOISTER_EMBEDDER_MODEL")
         return OpenAiEmbedder(
-            Endpoint(url=settings.url, model=settings.model, key=settings.key, settings=names),
+            Endpoint(url=settings.url, model=settings.model, key=settings.key, settings=names, tracer=tracer),
             prefix=settings.prefix,
             query_prefix=settings.query_prefix,
         )
@@ -83,6 +84,16 @@ def open_tracer(settings: TracingSettings) -> Tracer:
     from cloister.telemetry.provider import open_tracer as _open_telemetry
 
     return _open_telemetry(content=settings.content, exporter=settings.exporter)
+
+
+def open_trace_headers(*, on: bool) -> Callable[[], Mapping[str, str]]:
+    """A function that returns the W3C trace context of the span around its caller, for requests to a Cloister server: none without
+    tracing, which imports nothing."""
+    if not on:
+        return dict[str, str]
+    from cloister.telemetry.provider import open_trace_headers as _open_headers
+
+    return _open_headers()
 
 
 def open_chat_model(settings: Settings, tracer: Tracer) -> ChatModel:

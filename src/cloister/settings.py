@@ -85,10 +85,11 @@ class TracingSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Remote:
-    """The address of a Cloister server, and an API key for it."""
+    """The address of a Cloister server, an API key for it, and whether the trace context of callers is sent there."""
 
     address: str
     key: str = field(repr=False)
+    tracing: bool = False
 
 
 # Every variable and its meaning: help texts and the reference are generated from this.
@@ -237,7 +238,7 @@ def read_remote(
     given = (env.get("CLOISTER_KEY") or "" if key is None else key).strip()
     if not (given and given.isascii() and given.isprintable()):
         raise InvalidRequest("key", f"must be an API key that {address} knows: give one, or set CLOISTER_KEY.")
-    return Remote(address=address, key=given)
+    return Remote(address=address, key=given, tracing=_tracing(env).on)
 
 
 def _checked_address(address: str) -> str:

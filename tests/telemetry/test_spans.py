@@ -160,8 +160,41 @@ def test_door_7_forgetting_is_a_span(traced: Traced) -> None:
     assert gone.json()["certificate"]["removed"] == {"messages": [first]}
     assert tenant.admin.post(f"/v1/sessions/{SESSION}/clear").status_code == 200
     assert tenant.admin.delete(f"/v1/sessions/{SESSION}").status_code == 200
-    counts = [attributes(span)["gen_ai.memory.record.count"] for span in traced.spans("delete_memory")]
-    assert counts == [1, 3, 0]
+    spans = [attributes(span) for span in traced.spans("delete_memory")]
+    assert [span["gen_ai.memory.record.count"] for span in spans] == [1, 3, 0]
+    assert [span.get("gen_ai.memory.record.id") for span in spans] == [first, None, None]
+
+
+def test_door_7_memories_that_people_add_change_and_forget_are_spans(traced: Traced) -> None:
+    """DOOR-7: `create_memory`, `update_memory` and `delete_memory`, with the id of the memory where the caller named one. The
+    count is of what was to be added, duplicates included, and of what went."""
+    tenant = traced.new_tenant()
+    talked(tenant)
+    tenant.new_session("another")
+    traced.clear()
+    headers = {"traceparent": TRACEPARENT}
+    body = {"session_id": SESSION, "contents": ["My boat is red.", "My boat is red.", "My bike is green."]}
+    added = tenant.admin.made("/v1/memories", body, headers=headers)
+    assert added["duplicates"] == 1
+    tenant.admin.made("/v1/memories", {"session_id": "another", "contents": ["My boat is red."]})
+    boat, bike = [memory["id"] for memory in added["appended"]]
+    assert tenant.admin.patch(f"/v1/memories/{bike}", {"content": "My bike is blue."}).status_code == 200
+    assert tenant.admin.delete(f"/v1/memories/{boat}?dry_run=true").status_code == 200
+    assert tenant.admin.delete(f"/v1/memories/{boat}").status_code == 200
+    assert tenant.admin.delete(f"/v1/memories/{boat}").status_code == 404
+    first, second = traced.some("create_memory", 2)
+    assert parent_of(first) == id_of(traced.spans("POST /v1/memories")[0]) and trace_of(first) == REMOTE_TRACE
+    assert [attributes(span)["gen_ai.memory.record.count"] for span in (first, second)] == [3, 1]
+    assert "gen_ai.memory.record.id" not in attributes(first)
+    assert str(attributes(second)["gen_ai.memory.record.id"]).startswith("mem_")
+    changed = attributes(traced.one("update_memory"))
+    assert (changed["gen_ai.memory.record.id"], changed["gen_ai.memory.record.count"]) == (bike, 1)
+    tried, gone, missing = map(attributes, traced.some("delete_memory", 3))
+    assert [span["gen_ai.memory.record.count"] for span in (tried, gone)] == [0, 1]
+    assert {span["gen_ai.memory.record.id"] for span in (tried, gone)} == {boat}
+    assert missing["error.type"] == "not_found" and "gen_ai.memory.store.id" not in missing
+    for span in (attributes(first), attributes(second), changed, gone):
+        assert span["gen_ai.memory.store.id"] == tenant.default_project_id
 
 
 def test_door_7_an_unknown_session_and_a_foreign_one_make_the_same_span(traced: Traced) -> None:

@@ -2,6 +2,7 @@
 spans to where the standard OTEL_* variables say."""
 
 import sys
+from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
@@ -24,9 +25,7 @@ def open_tracer(*, content: bool, exporter: Exporter) -> Tracer:
 
         from cloister.telemetry.spans import PROVIDER, OtelTracer
     except ImportError as missing:
-        raise InvalidRequest(
-            "CLOISTER_TRACING", "needs OpenTelemetry: install it with `pip install 'cloister[otel]'`, or set it to off."
-        ) from missing
+        raise _missing() from missing
     known = trace.get_tracer_provider()
     if not isinstance(known, trace.ProxyTracerProvider):
         return OtelTracer(known.get_tracer(PROVIDER, version(PROVIDER)), content=content)
@@ -37,6 +36,28 @@ def open_tracer(*, content: bool, exporter: Exporter) -> Tracer:
         provider.add_span_processor(processor)
     tracer = provider.get_tracer(PROVIDER, version(PROVIDER))
     return OtelTracer(tracer, content=content, close=provider.shutdown)
+
+
+def open_trace_headers() -> Callable[[], Mapping[str, str]]:
+    """The trace context of the span around the caller, as headers. The API of OpenTelemetry suffices: no span is made here."""
+    try:
+        from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+    except ImportError as missing:
+        raise _missing() from missing
+    propagator = TraceContextTextMapPropagator()
+
+    def headers() -> Mapping[str, str]:
+        carrier: dict[str, str] = {}
+        propagator.inject(carrier)
+        return carrier
+
+    return headers
+
+
+def _missing() -> InvalidRequest:
+    return InvalidRequest(
+        "CLOISTER_TRACING", "needs OpenTelemetry: install it with `pip install 'cloister[otel]'`, or set it to off."
+    )
 
 
 def _processor(exporter: Exporter) -> "SpanProcessor | None":

@@ -49,8 +49,17 @@ class OtelMemorySpan:
         named = f"{format_tenant_id(self._tenant)}/none" if project is None else format_project_id(project)
         self.span.set_attribute("gen_ai.memory.store.id", named)
 
-    def result(self, count: int, *, session: SessionId | None = None, records: Records | None = None) -> None:
+    def result(
+        self,
+        count: int,
+        *,
+        session: SessionId | None = None,
+        record_id: str | None = None,
+        records: Records | None = None,
+    ) -> None:
         self.span.set_attribute("gen_ai.memory.record.count", count)
+        if record_id is not None:
+            self.span.set_attribute("gen_ai.memory.record.id", record_id)
         if session is not None:
             self.span.set_attribute("gen_ai.conversation.id", f"{session:016x}")
             if self._operation == "create_memory":
@@ -137,7 +146,9 @@ class OtelTracer:
 
     @contextmanager
     def model(self, call: ModelCall) -> Generator[OtelModelSpan]:
-        span = self._tracer.start_span(f"chat {call.model}", kind=SpanKind.CLIENT, attributes=_model_attributes(call))
+        attributes = _model_attributes(call)
+        name = f"{attributes['gen_ai.operation.name']} {call.model}"
+        span = self._tracer.start_span(name, kind=SpanKind.CLIENT, attributes=attributes)
         with _ended(span):
             yield OtelModelSpan(span)
 
@@ -215,15 +226,13 @@ def _current(span: Span) -> Generator[None]:
 
 def _model_attributes(call: ModelCall) -> dict[str, str | int]:
     address = urlsplit(call.url)
-    attributes: dict[str, str | int] = {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": "openai" if call.interface == "chat" else "anthropic",
+    return {
+        "gen_ai.operation.name": "embeddings" if call.interface == "embeddings" else "chat",
+        "gen_ai.provider.name": "anthropic" if call.interface == "messages" else "openai",
         "gen_ai.request.model": call.model,
         "server.address": address.hostname or "",
+        "server.port": address.port or (443 if address.scheme == "https" else 80),
     }
-    if address.port is not None:
-        attributes["server.port"] = address.port
-    return attributes
 
 
 def _records_text(records: Records) -> str:

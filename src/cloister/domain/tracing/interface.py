@@ -13,8 +13,9 @@ from cloister.domain.identifiers import ProjectId, SessionId, TenantId
 
 T = TypeVar("T")
 
-Operation = Literal["create_memory", "search_memory", "upsert_memory", "delete_memory"]
-"""The names of the GenAI conventions: a message recorded, a context or search, an extraction, and whatever is forgotten."""
+Operation = Literal["create_memory", "search_memory", "update_memory", "upsert_memory", "delete_memory"]
+"""The names of the GenAI conventions: messages recorded or memories added, a context or search, a memory changed by hand, an
+extraction, and whatever is forgotten."""
 
 
 class TracedRecord(NamedTuple):
@@ -35,8 +36,16 @@ class MemorySpan(Protocol):
         """The operation was on this project, or on what is in no project."""
         ...
 
-    def result(self, count: int, *, session: SessionId | None = None, records: Records | None = None) -> None:
-        """The operation concerned so many records, and of this session if it was of one. `records` returns them."""
+    def result(
+        self,
+        count: int,
+        *,
+        session: SessionId | None = None,
+        record_id: str | None = None,
+        records: Records | None = None,
+    ) -> None:
+        """The operation concerned so many records, and of this session if it was of one. `record_id` is the public id of the one
+        that the caller named. `records` returns them."""
         ...
 
     def fail(self, error: BaseException) -> None:
@@ -70,7 +79,7 @@ class ModelCall:
     """What is known of a call of a model before it: never a message."""
 
     model: str
-    interface: Literal["chat", "messages"]
+    interface: Literal["chat", "messages", "embeddings"]
     url: str
 
 

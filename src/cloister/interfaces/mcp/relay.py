@@ -3,7 +3,7 @@
 Requests are sent one by one, without the client of the SDK: that one ends for good when a server is restarted under it.
 """
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
 from importlib.metadata import version
 from itertools import count
@@ -15,8 +15,9 @@ from mcp.server import Server
 from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel, ValidationError
 
+from cloister.bootstrap import open_trace_headers
 from cloister.domain.errors import ServerError
-from cloister.interfaces.mcp.server import INSTRUCTIONS, NAME, Context, quieten
+from cloister.interfaces.mcp.server import INSTRUCTIONS, NAME, Context, quieten, within_trace
 from cloister.settings import Remote
 
 Result = TypeVar("Result", bound=BaseModel)
@@ -35,7 +36,7 @@ async def relaying(remote: Remote, headers: Mapping[str, bytes]) -> AsyncGenerat
     async with httpx2.AsyncClient(
         headers=[(name.encode(), value) for name, value in sent.items()], timeout=_SECONDS
     ) as http:
-        relay = _Relay(http, remote.address)
+        relay = _Relay(http, remote.address, open_trace_headers(on=remote.tracing))
         try:
             project = await relay.project()
         except MCPError as error:
@@ -47,13 +48,14 @@ async def relaying(remote: Remote, headers: Mapping[str, bytes]) -> AsyncGenerat
 class _Relay:
     """Each method sends what it was given, and returns or raises what came back."""
 
-    def __init__(self, http: httpx2.AsyncClient, address: str) -> None:
+    def __init__(self, http: httpx2.AsyncClient, address: str, trace_headers: Callable[[], Mapping[str, str]]) -> None:
+        self._trace_headers = trace_headers
         self._http = http
         self._address = address
         self._numbers = count(1)
 
     def server(self) -> Server[Any]:
-        return Server(
+        server: Server[Any] = Server(
             NAME,
             version=version("cloister"),
             title="Cloister",
@@ -66,6 +68,8 @@ class _Relay:
             on_list_prompts=self.list_prompts,
             on_get_prompt=self.get_prompt,
         )
+        server.middleware = [within_trace]
+        return server
 
     async def list_tools(self, _: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return await self.ask("tools/list", params, types.ListToolsResult)
@@ -110,7 +114,8 @@ class _Relay:
         if params is not None:
             message["params"] = params.model_dump(mode="json", by_alias=True, exclude_none=True, exclude={"meta"})
         try:
-            answer = await self._http.post(f"{self._address}/mcp", json=message, headers=_HEADERS)
+            headers = {**self._trace_headers(), **_HEADERS}
+            answer = await self._http.post(f"{self._address}/mcp", json=message, headers=headers)
         except httpx2.RequestError:
             reason = f"No Cloister answers at {self._address}: is it running there (cloister serve)?"
             raise MCPError(code=types.INTERNAL_ERROR, message=reason) from None

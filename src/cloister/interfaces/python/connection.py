@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import httpx2
 
+from cloister.bootstrap import open_trace_headers
 from cloister.domain.errors import Closed, InvalidRequest, OutcomeUnknown, ServerError, Unauthenticated
 from cloister.interfaces.python.answers import Answer
 from cloister.interfaces.python.errors import Problem, error_of
@@ -30,6 +31,7 @@ class Connection:
 
     def __init__(self, remote: Remote) -> None:
         self._address = remote.address
+        self._trace_headers = open_trace_headers(on=remote.tracing)
         self._closed = False
         self._under_way = 0
         self._change = threading.Condition()
@@ -71,7 +73,8 @@ class Connection:
 
     def download(self, path: str, **query: str) -> Iterator[bytes]:
         """Read a stream with GET, in chunks. If the connection breaks in between, that is a `ServerError`."""
-        request = self._client.build_request("GET", path, params=query, timeout=self._patience(_SECONDS_TO_ANSWER))
+        timeout = self._patience(_SECONDS_TO_ANSWER)
+        request = self._client.build_request("GET", path, params=query, headers=self._trace_headers(), timeout=timeout)
         try:
             with self._open():
                 response = self._client.send(request, stream=True)
@@ -91,7 +94,7 @@ class Connection:
             "POST",
             path,
             content=_chunks(lines),
-            headers={"Content-Type": "application/x-ndjson"},
+            headers={**self._trace_headers(), "Content-Type": "application/x-ndjson"},
             timeout=self._patience(_SECONDS_TO_IMPORT),
         )
         try:
@@ -117,7 +120,11 @@ class Connection:
         seconds: float | None = None,
     ) -> Answer:
         content = None if body is None else _encoded(body)
-        sent = {**(headers or {}), **({} if content is None else {"Content-Type": "application/json"})}
+        sent = {
+            **self._trace_headers(),
+            **(headers or {}),
+            **({} if content is None else {"Content-Type": "application/json"}),
+        }
         repeatable = reading or "Idempotency-Key" in sent
         seconds = seconds or _SECONDS_TO_ANSWER
         request = self._client.build_request(

@@ -119,7 +119,9 @@ class ModelClient:
             except CallFailed as failed:
                 raise self.explained(failed, model=name, key=key) from failed.failure.cause
 
-    def _span(self, model: str, interface: Literal["chat", "messages"]) -> AbstractContextManager[ModelSpan]:
+    def _span(
+        self, model: str, interface: Literal["chat", "messages", "embeddings"]
+    ) -> AbstractContextManager[ModelSpan]:
         return self._endpoint.tracer.model(ModelCall(model=model, interface=interface, url=self._endpoint.url))
 
     async def model_names(self, seconds: float) -> list[str]:
@@ -166,10 +168,11 @@ class ModelClient:
         model = self.model or await self._only_model()
         body = json.dumps({"model": model, "input": texts}, ensure_ascii=False).encode("utf-8", "replace")
         limit = _LONGEST_ERROR + len(texts) * _LONGEST_VECTOR
-        return await self._retried(partial(self._embeddings, body, limit))
+        with self._span(model, "embeddings") as span:
+            return await self._retried(partial(self._embeddings, body, limit, span.headers))
 
-    async def _embeddings(self, body: bytes, limit: int) -> Any:
-        async with aclosing(await self._open("POST", "/embeddings", body)) as response:
+    async def _embeddings(self, body: bytes, limit: int, headers: Mapping[str, str]) -> Any:
+        async with aclosing(await self._open("POST", "/embeddings", body, headers=headers)) as response:
             try:
                 return parse_json(await _body(response, limit))
             except httpx2.RequestError as error:

@@ -167,7 +167,7 @@ class Forgetting:
 
         with self._tracer.memory("delete_memory", reach.tenant) as span:
             changed, removal = run(self._database, reach, work, dry_run=dry_run)
-            _note(span, changed[0], 0 if dry_run else 1)
+            _note(span, changed[0], 0 if dry_run else 1, record_id=format_message_id(message))
             if not dry_run:
                 self._events.all_changed(changed)
                 self.clean_up()
@@ -292,9 +292,9 @@ class Forgetting:
                 self._queue.drain()
 
 
-def _note(span: MemorySpan, session: Session, removed: int) -> None:
+def _note(span: MemorySpan, session: Session, removed: int, *, record_id: str | None = None) -> None:
     span.store(session.project)
-    span.result(removed, session=session.id)
+    span.result(removed, session=session.id, record_id=record_id)
 
 
 def _person(session: Session) -> Person:

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from cloister.domain.conversation import Session
 from cloister.domain.errors import Conflict, InvalidRequest
-from cloister.domain.identifiers import MemoryId, SessionId
+from cloister.domain.identifiers import MemoryId, SessionId, format_memory_id
 from cloister.domain.memory import MAX_MEMORY, MemorySource, StoredMemory, checked_memory, same_as
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_categories, checked_metadata, checked_text
 from cloister.domain.timestamps import Clock, checked_time
+from cloister.domain.tracing.interface import NO_TRACING, TracedRecord, Tracer
 from cloister.domain.truth.revision import (
     UNDO_MICROSECONDS,
     MemoryState,
@@ -94,7 +95,9 @@ class Corrections:
         clock: Clock,
         events: EventBus,
         manual: ManualFacts,
+        tracer: Tracer = NO_TRACING,
     ) -> None:
+        self._tracer = tracer
         self._database = database
         self._indexing = indexing
         self._generation = generation
@@ -177,6 +180,16 @@ class Corrections:
         return plan
 
     def _change(
+        self, reach: Reach, memory: MemoryId, action: RevisionAction, plan: _Plan, *, by: str | None
+    ) -> StoredMemory:
+        with self._tracer.memory("update_memory", reach.tenant) as span:
+            stored = self._carry_out(reach, memory, action, plan, by=by)
+            named = format_memory_id(memory)
+            span.store(stored.project)
+            span.result(1, record_id=named, records=lambda: [TracedRecord(named, stored.memory.content)])
+            return stored
+
+    def _carry_out(
         self, reach: Reach, memory: MemoryId, action: RevisionAction, plan: _Plan, *, by: str | None
     ) -> StoredMemory:
         """Carry out a plan. It is made twice: before the transaction, which says what has to be indexed and locked, and with the

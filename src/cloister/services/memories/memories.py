@@ -273,17 +273,19 @@ class Memories:
             self._note_forgotten(changed)
         return removal
 
-    def forget_each(self, reach: Reach, memories: Sequence[MemoryId]) -> None:
+    def forget_each(self, reach: Reach, memories: Sequence[MemoryId]) -> list[Removal]:
         """Remove memories as `forget` does, all in one transaction. One that is not there any more is passed over."""
 
-        def work(transaction: Transaction) -> list[Session]:
-            quoting: list[Session] = []
+        def work(transaction: Transaction) -> list[tuple[list[Session], Removal]]:
+            gone: list[tuple[list[Session], Removal]] = []
             for memory in sorted(set(memories)):
                 with suppress(NotFound):
-                    quoting += self._remove(transaction, memory)[0]
-            return quoting
+                    gone.append(self._remove(transaction, memory))
+            return gone
 
-        self._note_forgotten(self._database.write(reach, work))
+        removed = self._database.write(reach, work)
+        self._note_forgotten([session for quoting, _ in removed for session in quoting])
+        return [removal for _, removal in removed]
 
     def _note_forgotten(self, quoting: Sequence[Session]) -> None:
         self._events.all_changed(quoting)
