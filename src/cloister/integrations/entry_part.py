@@ -71,3 +71,8 @@ def expect(namespace: Namespace, key: str, found: Found | None) -> Operation:
 
 def deletions(namespace: Namespace, keys: Iterable[str]) -> list[Operation]:
     return [delete(namespace, key) for key in keys]
+
+
+def raise_counter(namespace: Namespace, key: str, found: Found | None) -> list[Operation]:
+    """Count one up, if the counter is still as it was read: so of two changes that read it, one is refused."""
+    return [expect(namespace, key, found), put(namespace, key, {"n": 1 if found is None else found["value"]["n"] + 1})]

@@ -14,6 +14,7 @@ from cloister.integrations.entry_part import (
     expect,
     get,
     put,
+    raise_counter,
 )
 from cloister.interfaces.python.arguments import NOT_GIVEN
 from cloister.interfaces.python.library import Cloister
@@ -78,7 +79,7 @@ class CloisterConversationStore(ConversationStore):
             # Entries that no record points to yet are not part of a conversation.
             await self._part.run_in_batches(puts[:-MOST_AT_ONCE])
             del puts[:-MOST_AT_ONCE]
-            counted = [expect(_FORKS, _COUNT, forks), put(_FORKS, _COUNT, _next(forks))] if kept else []
+            counted = raise_counter(_FORKS, _COUNT, forks) if kept else []
             saved = put(_RECORDS, conversation, {"json": _record_json.dump_json(record).decode()})
             with suppress(Conflict):  # of the record, which is refused when it is read again, or of the counter
                 await self._part.run(expect(_RECORDS, conversation, stored), *kept, *counted, *puts, saved)
@@ -90,7 +91,7 @@ class CloisterConversationStore(ConversationStore):
         try:
             shared = await self._shared(but=conversation_id)
             own = await self._reached(_record(stored), but=shared)
-            counted = [expect(_FORKS, _COUNT, forks), put(_FORKS, _COUNT, _next(forks))]
+            counted = raise_counter(_FORKS, _COUNT, forks)
             gone = [delete(_RECORDS, conversation_id), *deletions(_ENTRIES, own[:MOST_AT_ONCE])]
             await self._part.run(expect(_RECORDS, conversation_id, stored), *counted, *gone)
         except (Conflict, KeyError) as changed:  # KeyError: another conversation was deleted meanwhile
@@ -147,8 +148,3 @@ def _record(found: Found | None) -> ConversationRecord | None:
 def _ends(record: ConversationRecord | None) -> list[str | None]:
     """The last entries of a conversation's history and of the branches that it left."""
     return [] if record is None else [record.head_id, *record.branches]
-
-
-def _next(forks: Found | None) -> dict[str, int]:
-    """The counter after a change of what conversations share: a fork, a deletion, a branch back to an older entry."""
-    return {"n": 1 if forks is None else forks["value"]["n"] + 1}
