@@ -34,7 +34,6 @@ from cloister.services.chat.converse import Chat
 from cloister.services.chat.follow import TurnReaders
 from cloister.services.chat.responses import Responses
 from cloister.services.chat.traced_turns import TracedTurns
-from cloister.services.chat.turns import Turns
 from cloister.services.chat.unrecorded import UnrecordedChat
 from cloister.services.chat_model.names import ModelNames
 from cloister.services.conversations.branches import Branches
@@ -67,7 +66,6 @@ from cloister.services.memories.entities import Entities
 from cloister.services.memories.entity_changes import EntityChanges
 from cloister.services.memories.entity_undo import EntityUndo
 from cloister.services.memories.extract import Extraction
-from cloister.services.memories.memories import Memories
 from cloister.services.memories.observations import Observations
 from cloister.services.memories.preview import ExtractionPreview
 from cloister.services.memories.traced.memories import TracedMemories
@@ -138,7 +136,7 @@ class Services:
     api_keys: ApiKeys
     sign_ins: SignIns
     processes: Processes
-    memories: Memories
+    memories: TracedMemories
     corrections: Corrections
     entities: Entities
     entity_changes: EntityChanges
@@ -147,7 +145,7 @@ class Services:
     extraction: Extraction
     extraction_preview: ExtractionPreview
     claims: Claims
-    turns: Turns
+    turns: TracedTurns
     chat: Chat
     turn_readers: TurnReaders
     unrecorded: UnrecordedChat
@@ -260,9 +258,7 @@ def wire(
     entity_indexing = EntityIndexing(database, external, indexer, clock)
     queue = IndexQueue(database, external, indexer, memory_indexing, entity_indexing, clock)
     manual = ManualFacts(Rules(), clock)
-    memories = TracedMemories(
-        database, memory_indexing, generation, clock, events, entity_indexing, manual, tracer=tracer
-    )
+    memories = TracedMemories(database, memory_indexing, generation, clock, events, entity_indexing, manual, tracer)
     corrections = Corrections(database, memory_indexing, generation, clock, events, manual, tracer)
     entities = Entities(database, entity_indexing, clock)
     visibility = VisibilityChange(entity_indexing, generation, clock)

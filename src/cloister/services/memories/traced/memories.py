@@ -28,7 +28,6 @@ class TracedMemories(Memories):
         events: EventBus,
         entities: EntityIndexing,
         manual: ManualFacts,
-        *,
         tracer: Tracer,
     ) -> None:
         super().__init__(database, indexing, generation, clock, events, entities, manual)
