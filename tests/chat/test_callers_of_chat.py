@@ -61,6 +61,12 @@ ROWS = [
     Row(entry="ask again", expected="200 403 403 200 404 200 404 404 401 401", says={"project_id": GARDEN}),
     Row(entry="ask again", expected="409 403 403 409 404 409 404 404 401 401", says={"project_id": KITCHEN}),
     Row(entry="ask again", expected="409 403 403 409 404 409 404 404 401 401", says={"project_id": None}),
+    Row(entry="edit", expected="200 403 403 200 404 200 404 404 401 401"),
+    Row(entry="edit", expected="409 403 403 409 404 403 404 404 401 401", says={"user_id": "bob"}),
+    Row(entry="edit", expected="409 403 403 409 404 409 404 404 401 401", says={"project_id": KITCHEN}),
+    Row(entry="ask again of a reply", expected="200 403 403 200 404 200 404 404 401 401"),
+    Row(entry="ask again of a reply", expected="409 403 403 409 404 403 404 404 401 401", says={"user_id": "bob"}),
+    Row(entry="ask again of a reply", expected="409 403 403 409 404 409 404 404 401 401", says={"project_id": KITCHEN}),
     Row(entry="follow", expected="200 200 403 200 404 200 404 404 401 401"),
     Row(entry="resume", expected="204 204 403 204 404 204 404 404 401 401"),
     Row(entry="stop", expected="200 403 403 200 404 200 404 404 401 401"),
@@ -81,6 +87,26 @@ ROWS = [
     Row(entry="message", expected="409 403 403 409 404 200 404 200 401 401", says={"metadata": {"user_id": "bob"}}),
     Row(entry="message", expected="200 403 403 200 403 200 404 404 401 401", says={"X-Project-ID": GARDEN}),
     Row(entry="message", expected="409 403 403 403 404 409 404 404 401 401", says={"X-Project-ID": KITCHEN}),
+    # What is not stored creates no session: one that the key does not reach is like one that is not there, and not read.
+    Row(entry="complete", expected="200 403 403 200 200 200 200 200 401 401", says={"store": False}),
+    Row(entry="complete", expected="409 403 403 409 200 403 200 200 401 401", says={"store": False, "user": "bob"}),
+    Row(
+        entry="complete",
+        expected="409 403 403 403 200 409 200 404 401 401",
+        says={"store": False, "X-Project-ID": KITCHEN},
+    ),
+    Row(entry="complete", expected="409 403 403 403 403 409 404 200 401 401", says={"X-Project-ID": "none"}),
+    Row(entry="respond", expected="200 403 403 200 200 200 200 200 401 401", says={"store": False}),
+    Row(entry="respond", expected="409 403 403 409 200 403 200 200 401 401", says={"store": False, "user": "bob"}),
+    Row(
+        entry="respond",
+        expected="409 403 403 403 200 409 200 404 401 401",
+        says={"store": False, "X-Project-ID": KITCHEN},
+    ),
+    Row(entry="respond to", expected="200 403 403 200 404 200 404 404 401 401"),
+    Row(entry="respond to", expected="409 403 403 409 404 403 404 404 401 401", says={"user": "bob"}),
+    Row(entry="respond to", expected="200 403 403 200 404 200 404 404 401 401", says={"store": False}),
+    Row(entry="respond to", expected="409 403 403 403 404 409 404 404 401 401", says={"X-Project-ID": KITCHEN}),
     Row(entry="continue", expected="200 403 403 200 404 200 404 404 401 401"),
     Row(entry="continue", expected="200 403 403 200 404 200 404 404 401 401", says={"user": "ada"}),
     Row(entry="continue", expected="409 403 403 409 404 403 404 404 401 401", says={"user": "bob"}),
@@ -94,6 +120,7 @@ FRONTS: dict[str, tuple[str, dict[str, Any]]] = {
     "complete": ("/v1/chat/completions", SAID),
     "respond": ("/v1/responses", {"input": NOW}),
     "continue": ("/v1/responses", {"input": NOW}),
+    "respond to": ("/v1/responses", {"input": NOW}),
     "message": ("/anthropic/v1/messages", {"model": "m", "max_tokens": 50, **SAID}),
 }
 
@@ -123,6 +150,7 @@ class House:
                 strict=True,
             )
         )
+        self.strangers = {self.keys[name] for name in ("confined to the kitchen", "bound to bob", "another tenant")}
         self.sessions = 0
 
     def new_session(self) -> str:
@@ -168,14 +196,37 @@ def asked(house: House, model: FakeEndpoint, gate: Gate, row: Row, key: str) -> 
     model.answers(message("Noted.") if row.entry == "message" else words("Noted."))
     if row.entry in ("follow", "stop"):
         return of_running_turn(house, model, gate, row.entry, session, key)
+    named = named_by(house, row.entry, session)
     before, asked_before = messages(house.tenant, session), len(model.asked)
-    status = sent(house, row, session, key)
+    status = sent(house, row, session, key, named)
+    if row.says.get("store") is False:
+        assert messages(house.tenant, session) == before
+        if key in house.strangers and status == 200:
+            assert "roses" not in repr(model.asked[-1])
     if status >= 400 or row.entry in ("resume", "stop nothing"):
         assert messages(house.tenant, session) == before and len(model.asked) == asked_before
     return status
 
 
-def sent(house: House, row: Row, session: str, key: str) -> int:
+def named_by(house: House, entry: str, session: str) -> dict[str, Any]:
+    """What a request names besides its session, or instead of it: a message to edit or to answer again, or a response."""
+    match entry:
+        case "edit":
+            return {"messageId": messages(house.tenant, session)[0]["id"]}
+        case "ask again of a reply":
+            return {"messageId": messages(house.tenant, session)[1]["id"]}
+        case "continue":
+            return {"conversation": session}
+        case "respond to":
+            first = house.tenant.caller(house.keys["right"]).post(
+                "/v1/responses", {"input": "Hello."}, headers={"X-Session-ID": session}
+            )
+            return {"previous_response_id": first.json()["id"]}
+        case _:
+            return {}
+
+
+def sent(house: House, row: Row, session: str, key: str, named: dict[str, Any]) -> int:
     caller = house.tenant.caller(key)
     projects = {GARDEN: house.garden, KITCHEN: house.kitchen}
     says = {name: projects.get(value, value) if isinstance(value, str) else value for name, value in row.says.items()}
@@ -184,16 +235,15 @@ def sent(house: House, row: Row, session: str, key: str) -> int:
             return caller.get(f"/v1/chat/{session}/stream").status_code
         case "stop nothing":
             return caller.post(f"/v1/chat/{session}/stop").status_code
-        case "complete" | "respond" | "continue" | "message":
-            headers = {} if row.entry == "continue" else {"X-Session-ID": session}
+        case "complete" | "respond" | "respond to" | "continue" | "message":
+            headers = {} if row.entry in ("continue", "respond to") else {"X-Session-ID": session}
             headers |= {name: says.pop(name) for name in list(says) if name.startswith("X-")}
             path, body = FRONTS[row.entry]
-            named = {"conversation": session} if row.entry == "continue" else {}
             return caller.post(path, {**body, **named, **says}, headers=headers).status_code
         case _:
-            trigger = "regenerate-message" if row.entry == "ask again" else "submit-message"
+            trigger = "regenerate-message" if row.entry.startswith("ask again") else "submit-message"
             return caller.post(
-                "/v1/chat/stream", {**asking(session, "And now?", **says), "trigger": trigger}
+                "/v1/chat/stream", {**asking(session, "And now?", **says), "trigger": trigger, **named}
             ).status_code
 
 

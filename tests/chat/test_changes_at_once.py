@@ -14,6 +14,7 @@ from cloister.interfaces.http.chat.running_turns import RunningTurns
 from cloister.interfaces.http.dispatch import access_recheck
 from cloister.services.chat import converse
 from cloister.services.chat.turns import Turns
+from cloister.services.chat.unrecorded import UnrecordedChat
 from support.clients.chat_client import Gate, asking, streaming, words
 from support.servers.fake_endpoint import FakeEndpoint
 from support.servers.http_server import Server, Tenant
@@ -21,6 +22,7 @@ from support.servers.http_server import Server, Tenant
 STREAM, FOLLOW = "/v1/chat/stream", "/v1/chat/tab/stream"
 SECRET = "The vault's code in the garden is 7-4-1-9."
 NEVER = 3_600.0
+NOT_STORED = ["completion not stored", "response not stored"]
 
 
 @pytest.fixture(autouse=True)
@@ -101,8 +103,17 @@ def ask(changes: Changes, entry: str) -> str:
     if entry == "chat":
         with streaming(changes.tenant, "POST", STREAM, changes.asked(), key=changes.key) as reader:
             return repr(reader.rest().events)
-    body = {"model": "any", "messages": [{"role": "user", "content": "What is the vault's code?"}], "stream": True}
-    return changes.tenant.caller(changes.key, **{"X-Session-ID": "tab"}).post("/v1/chat/completions", body).text
+    said = "What is the vault's code?"
+    path, body = {
+        "openai": ("/v1/chat/completions", {"messages": [{"role": "user", "content": said}]}),
+        "completion not stored": (
+            "/v1/chat/completions",
+            {"messages": [{"role": "user", "content": said}], "store": False},
+        ),
+        "response not stored": ("/v1/responses", {"input": said, "store": False}),
+    }[entry]
+    caller = changes.tenant.caller(changes.key, **{"X-Session-ID": "tab"})
+    return caller.post(path, {"model": "any", "stream": True, **body}).text
 
 
 def call_with(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, happen: Callable[[], object]) -> None:
@@ -134,6 +145,39 @@ def test_iso_12_a_change_just_after_a_turn_began_shows_its_asker_nothing(
     call_with(monkeypatch, Turns, "begin", lambda: changes.make(kind))
     shown = ask(changes, entry)
     assert "rror" in shown and SECRET not in shown and "It is so." not in shown
+
+
+@pytest.mark.parametrize("entry", NOT_STORED)
+@pytest.mark.parametrize("kind", ["erase the user", "move", "delete"])
+def test_iso_12_a_change_just_after_an_unrecorded_question_was_checked_shows_its_asker_nothing(
+    changes: Changes, model: FakeEndpoint, monkeypatch: pytest.MonkeyPatch, kind: str, entry: str
+) -> None:
+    """The last change has to be read before the question is checked."""
+    model.answers(words("It is so."))
+    call_with(monkeypatch, UnrecordedChat, "ask", lambda: changes.make(kind))
+    shown = ask(changes, entry)
+    assert "rror" in shown and SECRET not in shown and "It is so." not in shown
+
+
+@pytest.mark.parametrize("entry", NOT_STORED)
+@pytest.mark.parametrize("changed", [False, True])
+def test_iso_12_an_unrecorded_question_is_checked_again_only_after_a_change(
+    changes: Changes,
+    model: FakeEndpoint,
+    looks: list[object],
+    monkeypatch: pytest.MonkeyPatch,
+    changed: bool,
+    entry: str,
+) -> None:
+    services = changes.server.services
+    assert services is not None
+    tenant = services.api_keys.authenticate(changes.tenant.key).tenant
+    project = services.projects.default_project(Reach(tenant=tenant))
+    if changed:
+        call_with(monkeypatch, UnrecordedChat, "ask", lambda: services.events.regrouped(tenant, project))
+    model.answers(words("It is so."))
+    assert "It is so." in ask(changes, entry)
+    assert len(looks) == (1 if changed else 0)
 
 
 @pytest.mark.parametrize("entry", ["chat", "openai"])

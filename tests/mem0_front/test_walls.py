@@ -253,9 +253,24 @@ def test_in_a_shared_project_a_filter_still_names_the_user(
         (ada, {"user_id": "ada"}, ["ada"]),
         (ada, {"agent_id": "guard"}, ["ada"]),
     ):
-        expected = [f"{user} keeps the safe." for user in found]
+        # MEM-11: where several people meet, each memory names whose it is.
+        expected = [f'user "{user}": {user} keeps the safe.' for user in found]
         assert sorted(memories(client.get_all(filters=filters))) == expected
         assert sorted(memories(client.search(QUESTION, filters=filters, threshold=0))) == expected
+
+
+def test_mem_11_a_memory_names_its_user_in_a_shared_project_only(
+    memory_client: Connect, server: Server, tenant: Tenant
+) -> None:
+    """MEM-11: in lists and searches, which become prompts. One memory by its id is as it is stored, and as it is changed."""
+    for name, expected in (("shared", 'User "ann" is allergic to nuts.'), ("private", "The user is allergic to nuts.")):
+        project = tenant.new_project(name, member_visibility=name)
+        client = memory_client(server.address, tenant.new_key("read", "write", project_id=project))
+        (added,) = client.add("I am allergic to nuts.", user_id="ann", run_id=name)["results"]
+        ann = {"user_id": "ann"}
+        assert memories(client.get_all(filters=ann)) == [expected]
+        assert memories(client.search("nuts", filters=ann, threshold=0)) == [expected]
+        assert client.get(added["id"])["memory"] == "The user is allergic to nuts."
 
 
 def test_iso_12_a_moved_session_and_a_revoked_key_count_at_the_next_request(

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any, cast
@@ -14,6 +16,8 @@ from cloister.domain.identifiers import parse_project_id, parse_tenant_id
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
 from cloister.interfaces.http.archive.streams import ArchiveStream
+from cloister.services.archive.export import Export
+from cloister.services.chat.converse import CHECK_SECONDS
 from support.servers.http_server import Caller, Server, Tenant
 
 LINES = "application/x-ndjson"
@@ -234,6 +238,64 @@ def test_org_11_an_export_breaks_off_when_its_caller_may_no_longer_read(admitted
     assert sum(bool(message.get("body")) for message in sent) == min(admitted, 4)
     assert (sent[-1].get("more_body") is None and sent[-1]["type"] == "http.response.body") == (admitted == 100)
     assert ended == ["snapshot", "limit"]
+
+
+def test_iso_12_a_revoked_key_imports_no_more(server: Server, tenant: Tenant) -> None:
+    """ISO-12, ORG-8: what arrives after the revocation is not stored, though the request began before it."""
+    archive = exported(tenant.admin).splitlines(keepends=True)
+    other = server.new_tenant()
+    made = other.admin.made("/org/api-keys", {"name": "importer", "permissions": ["admin"]})
+    first = next(at for at, line in enumerate(archive) if b'"kind":"message"' in line) + 1
+
+    def body() -> Iterator[bytes]:
+        yield b"".join(archive[:first])
+        assert other.admin.delete(f"/org/api-keys/{made['key_id']}").status_code == 204
+        time.sleep(CHECK_SECONDS)
+        yield b"".join(archive[first:])
+
+    answer = imported(server.caller(made["key"]), body())
+    assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated"), answer.text
+    assert other.admin.get("/org/usage").json()["messages"] <= 1
+    assert imported(other.admin, b"".join(archive)).status_code == 200
+
+
+def test_iso_12_a_revoked_key_exports_no_more(server: Server, tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ISO-12, ORG-8: the archive breaks off, without its last line. The server reads on only after the revocation."""
+    tenant.new_session("long")
+    for _ in range(4):
+        tenant.say("long", "word " * 12_000)
+    made = tenant.admin.made("/org/api-keys", {"name": "exporter", "permissions": ["admin"]})
+    read, revoked = Export.lines, threading.Event()
+
+    def slow(*given: Any) -> Iterator[bytes]:
+        size = 0
+        for line in read(*given):
+            size += len(line)
+            yield line
+            if size > 2 * 65_536:
+                assert revoked.wait(30)
+
+    monkeypatch.setattr(Export, "lines", slow)
+    received = b""
+    with httpx2.stream(
+        "GET", f"{server.address}/v1/export", headers={"Authorization": f"Bearer {made['key']}"}, timeout=30
+    ) as answer:
+        assert answer.status_code == 200
+        with pytest.raises(httpx2.RemoteProtocolError):
+            for chunk in answer.iter_bytes():
+                received += chunk
+                if not revoked.is_set():
+                    assert tenant.admin.delete(f"/org/api-keys/{made['key_id']}").status_code == 204
+                    time.sleep(CHECK_SECONDS)
+                    revoked.set()
+    assert received
+    assert b'"kind":"end"' not in received
+    assert received.count(b'"kind":"message"') < exported(tenant.admin).count(b'"kind":"message"')
+
+
+def test_iso_12_every_long_answer_is_checked_again_within_two_seconds() -> None:
+    """ISO-12: by one clock; each kind of stream has its own test with a real revocation."""
+    assert 0 < CHECK_SECONDS < 2
 
 
 def test_org_12_conversations_are_imported_over_http(tenant: Tenant) -> None:

@@ -90,9 +90,12 @@ def import_archive(request: Request, caller: Caller) -> Response:
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != MEDIA_TYPE:
         raise InvalidRequest("body", f"must be JSON lines, sent as {MEDIA_TYPE}.")
-    with importing.taken(caller.reach.tenant, _BUSY):
+    reach = caller.reach
+    recheck = cast(AccessRecheck, request.app.state.access_recheck)
+    guard = recheck.guard(caller, ("import", reach), lambda now: _may_import(now, reach == now.reach))
+    with importing.taken(reach.tenant, _BUSY):
         try:
-            imported = caller.services.import_lines.run(caller.reach, received_lines(request))
+            imported = caller.services.import_lines.run(reach, received_lines(request, guard))
         except CloisterError as error:
             request.state.error = error
             return of_error(error, notes=True)
@@ -122,6 +125,11 @@ def _require_export(caller: CallerInfo) -> None:
     anyway, and can be no admin key (ORG-10)."""
     if caller.reach.user is None:
         caller.key.require("admin")
+
+
+def _may_import(caller: CallerInfo, reaches_the_same: bool) -> bool:
+    caller.key.require("admin")
+    return reaches_the_same
 
 
 def _may_export(caller: CallerInfo, reaches_the_same: bool) -> bool:

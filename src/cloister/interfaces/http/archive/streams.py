@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from cloister.domain.archive.lines import split_lines
+from cloister.domain.errors import AccessEnded
 from cloister.interfaces.http.dispatch.access_recheck import StreamGuard
 
 MEDIA_TYPE = "application/x-ndjson"
@@ -70,14 +71,19 @@ def _chunks(lines: Iterator[bytes]) -> Generator[bytes]:
     yield b"".join(waiting)
 
 
-def received_lines(request: Request) -> Iterator[bytes]:
-    """The lines of a request's body, while it arrives; for a handler, which runs on a thread."""
-    return split_lines(_received(request.stream()))
+def received_lines(request: Request, guard: StreamGuard) -> Iterator[bytes]:
+    """The lines of a request's body, while it arrives; for a handler, which runs on a thread. Raises if the caller may no longer
+    write what arrives."""
+    return split_lines(_received(request.stream(), guard))
 
 
-def _received(stream: AsyncIterator[bytes]) -> Iterator[bytes]:
+def _received(stream: AsyncIterator[bytes], guard: StreamGuard) -> Iterator[bytes]:
     async def receive() -> bytes | None:
-        return await anext(stream, None)
+        # Checked after the wait, which is as long as the client likes.
+        chunk = await anext(stream, None)
+        if not await guard.admits():
+            raise guard.refusal or AccessEnded
+        return chunk
 
     while (chunk := anyio.from_thread.run(receive)) is not None:
         yield chunk

@@ -1,6 +1,6 @@
-"""Ends streams (events, chat, OpenAI's) whose callers may no longer read them (ISO-12): key, user, project and session are checked
-again every two seconds. Streams of turns are also checked at once after a move, deletion, erasure or change of visibility in this
-process; revoked keys, and streams of events, are checked by the clock alone.
+"""Ends streams (events, chat, OpenAI's, archives) whose callers may no longer use them (ISO-12): key, user, project and session are
+checked again every two seconds. Streams of turns are also checked at once after a move, deletion, erasure or change of visibility
+in this process; revoked keys, and streams of events, are checked by the clock alone.
 """
 
 import asyncio

@@ -8,6 +8,7 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import MemoryId, format_memory_id
 from cloister.domain.memory import StoredMemory
 from cloister.domain.patterns import anchored
+from cloister.domain.prompts.speaker import attributed
 from cloister.domain.text import Metadata, checked_name
 from cloister.domain.timestamps import as_datetime, iso
 from cloister.domain.truth.revision import Revision
@@ -28,6 +29,8 @@ class Record:
 
     stored: StoredMemory
     changed_at: int | None
+    names_user: bool = False
+    """Whether its text names its user (MEM-11): in lists and searches of a shared project, which end up in prompts."""
 
     @property
     def id(self) -> MemoryId:
@@ -71,7 +74,7 @@ class Record:
         expires = None if memory.expires_at is None else as_datetime(memory.expires_at - 1).date().isoformat()
         whole: dict[str, Any] = {
             "id": format_memory_id(self.id),
-            "memory": memory.content,
+            "memory": attributed(memory.content, self.stored.user, named=self.names_user),
             "user_id": self.stored.user,
             "agent_id": self.metadata.get("agent_id"),
             "app_id": self.metadata.get("app_id"),

@@ -95,7 +95,9 @@ def _batches(scope: ProjectScope, part: Part, *, with_past: bool) -> Iterator[Se
 
 def _records(scope: ProjectScope, part: Part, batch: Sequence[StoredMemory]) -> list[Record]:
     times = scope.services.corrections.change_times(part.reach, [stored.memory.id for stored in batch])
-    return [Record(stored=stored, changed_at=times.get(stored.memory.id)) for stored in batch]
+    return [
+        Record(stored=stored, changed_at=times.get(stored.memory.id), names_user=part.is_shared) for stored in batch
+    ]
 
 
 def _is_of(part: Part, record: Record) -> bool:

@@ -143,7 +143,7 @@ def _unrecorded(
     body: ResponseRequest, asked: _Asked, caller: CallerInfo, request: Request, key: str | None
 ) -> Answering:
     options, services = chat_options(body), caller.services
-    previous = body.previous_response_id
+    previous, last_change = body.previous_response_id, last_change_of(request)
     said = [draft.content for draft in asked.drafts if draft.role == "user"]
     question = services.unrecorded.ask(
         caller.reach,
@@ -167,6 +167,7 @@ def _unrecorded(
         number=number,
         format=_format(number, _echo(body), named),
         stream=bool(body.stream),
+        asked_after=last_change,
     )
 
 

@@ -153,6 +153,7 @@ def _recorded(body: ChatCompletionRequest, caller: CallerInfo, request: Request)
 
 def _unrecorded(body: ChatCompletionRequest, caller: CallerInfo, request: Request) -> Answering:
     conversation, key = read_conversation(body.messages), model_key(request, caller)
+    last_change = last_change_of(request)
     question = caller.services.unrecorded.ask(
         caller.reach,
         _named(body, caller, request),
@@ -174,6 +175,7 @@ def _unrecorded(body: ChatCompletionRequest, caller: CallerInfo, request: Reques
         number=number,
         format=CompletionFormat(number, lambda: model.name, usage=body.wants_usage),
         stream=bool(body.stream),
+        asked_after=last_change,
     )
 
 
@@ -196,8 +198,10 @@ def unrecorded_answer(
     number: int,
     format: ReplyFormat,
     stream: bool,
+    asked_after: object,
 ) -> Answering:
-    """The answer to a request that is not recorded. A session that it names and that does not exist is not created."""
+    """The answer to a request that is not recorded. A session that it names and that does not exist is not created. `asked_after`:
+    the last change before the question was checked."""
 
     def may_read(now: CallerInfo) -> bool:
         now.check_project()
@@ -209,7 +213,7 @@ def unrecorded_answer(
         session=None if question.session is None else question.session.external_id,
         format=format,
         stream=stream,
-        guard=recheck.guard(caller, ("unrecorded", number), may_read, checked_after=last_change_of(request)),
+        guard=recheck.guard(caller, ("unrecorded", number), may_read, checked_after=asked_after),
     )
 
 
