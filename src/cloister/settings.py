@@ -42,6 +42,7 @@ class Settings:
     operator_key: str | None = None
     requests_per_second: int = 2_000
     requests_at_once: int = 1_024
+    requests_waiting: int = 512
     connections_per_peer: int = 1_024
     allowed_hosts: tuple[str, ...] = ()
     mcp_issuer: str | None = None
@@ -113,6 +114,8 @@ VARIABLES: Mapping[str, str] = {
     "CLOISTER_OPERATOR_KEY": "key of the operator, who makes tenants; long and random (default: nobody may)",
     "CLOISTER_RATE_LIMIT": "requests a second that one API key may make; 0 for no limit (default: 2000)",
     "CLOISTER_MAX_CONCURRENT": "requests and streams of one API key under way at once; 0 for no limit (default: 1024)",
+    "CLOISTER_MAX_WAITING": "requests of one kind that wait in one process; more are refused as `overloaded`; 0 for no limit"
+    " (default: 512)",
     "CLOISTER_MAX_CONNECTIONS": "open connections of one peer address, such as a proxy's; 0 for no limit (default: 1024)",
     "CLOISTER_ALLOWED_HOSTS": "names that `serve` is reached by, separated by commas, or * for any"
     " (default: loopback names and the address it listens on)",
@@ -178,6 +181,7 @@ def read_settings(
         operator_key=env.get("CLOISTER_OPERATOR_KEY") or None,
         requests_per_second=_whole_number(env, "CLOISTER_RATE_LIMIT", 2_000),
         requests_at_once=_whole_number(env, "CLOISTER_MAX_CONCURRENT", 1_024),
+        requests_waiting=_whole_number(env, "CLOISTER_MAX_WAITING", 512),
         connections_per_peer=_whole_number(env, "CLOISTER_MAX_CONNECTIONS", 1_024),
         allowed_hosts=_hosts(env),
         mcp_issuer=_endpoint_url(env, "CLOISTER_MCP_ISSUER"),

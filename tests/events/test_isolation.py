@@ -1,5 +1,7 @@
 """Nobody is told what is not theirs: not in an event, not in an id, not in how long it takes (ISO-4, ORG-4)."""
 
+import re
+
 import pytest
 
 from support.clients.event_streams import following
@@ -138,16 +140,33 @@ def test_a_name_with_a_line_break_does_not_come_in(tenant: Tenant, name: str) ->
 
 
 def test_iso_4_ids_tell_nothing(tenant: Tenant) -> None:
-    """No two are alike, whatever happened in between: nobody can count what they may not see."""
+    """An event has one id for all who see it with the same reach, whatever happened in between and whenever they came, and another
+    for everybody else: nobody can count what they may not see."""
     garden = tenant.new_project("Garden")
     key = tenant.new_key("read", project_id=garden, confined=True)
-    with following(tenant, key) as stream, following(tenant, key) as same:
+    with following(tenant, key) as stream, following(tenant, key) as same, following(tenant) as wide:
         for number in range(5):
             tenant.new_session(f"rose {number}", project_id=garden)
             tenant.new_session(f"wine {number}")
-        tenant.new_session("fence", project_id=garden)
-        stream.up_to("fence")
-        same.up_to("fence")
-        ids = [told.id for told in (*stream.events, *same.events)]
-        assert len(set(ids)) == len(ids) == 12
-        assert {len(each) for each in ids} == {48}
+        with following(tenant, key) as late:
+            tenant.new_session("fence", project_id=garden)
+            streams = (stream, same, wide, late)
+            for each in streams:
+                each.up_to("fence")
+            first, second, whole, last = ([told.id for told in each.events] for each in streams)
+        assert len(set(first)) == len(first) == 6
+        assert first == second
+        assert last == first[-1:]
+        assert set(first).isdisjoint(whole)
+        assert len(set(whole)) == len(whole) == 11
+        assert {len(each) for each in (*first, *whole)} == {48}
+
+
+def test_iso_4_where_a_stream_begins_has_an_id_of_its_own_each_time(tenant: Tenant) -> None:
+    """Equal ones would say that nothing happened between two connections."""
+    with following(tenant) as one, following(tenant) as other:
+        tenant.new_session("fence")
+        one.up_to("fence")
+        other.up_to("fence")
+        first_ids = [re.findall(rb"^id: (\w+)$", each.raw, re.MULTILINE)[0] for each in (one, other)]
+        assert first_ids[0] != first_ids[1]

@@ -124,11 +124,12 @@ def test_metrics_count_by_route_and_name_nobody(engine: Engine) -> None:
         samples = scraped(server)
         known = {path for _, path in routes_of(create_app(services))} | {"unknown"}
         for labels, _ in (entry for entries in samples.values() for entry in entries):
-            assert labels.keys() <= {"method", "route", "status", "le", "result", "kind"}
+            assert labels.keys() <= {"method", "route", "status", "le", "result", "kind", "queue"}
             assert labels.get("route", "unknown") in known
             assert labels.get("method", "GET") in ("GET", "POST", "PUT", "PATCH", "DELETE")
             assert labels.get("status", "200").isdecimal()
             assert labels.get("result", "lost") in ("succeeded", "failed", "lost")
+            assert labels.get("queue", "reads") in ("reads", "appends", "calls")
             assert labels.get("kind", "messages") in ("messages", "memories", "observations", "files")
         assert count_of(samples, method="POST", route="/v1/context", status="200") == 1
         assert count_of(samples, method="GET", route="unknown", status="404") == 1

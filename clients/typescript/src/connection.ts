@@ -156,13 +156,14 @@ export class Connection {
 }
 
 /**
- * Seconds until a request may be sent again; undefined if it may not. A request that was refused for its rate changed
- * nothing. One without an answer, or with 503, may have been carried out: only reads, and requests with an idempotency
+ * Seconds until a request may be sent again; undefined if it may not. A request that was refused for its rate, or
+ * by a server that is overloaded, changed nothing. One without an answer, or with 503, may have been carried out: only reads, and requests with an idempotency
  * key, are repeated then. `turn_in_progress` and `quota_exceeded` are answers, not failures.
  */
 function secondsToWait(error: CloisterError, route: Route, tries: number): number | undefined {
   const isRepeatable = route.repeat !== "never" && (error.code === "connection_failed" || error.status === 503);
-  if (error.code !== "rate_limited" && !isRepeatable) return undefined;
+  const isRefused = error.code === "rate_limited" || error.code === "overloaded";
+  if (!isRefused && !isRepeatable) return undefined;
   const delay = error.retryAfter ?? FIRST_DELAY * 2 ** tries * (0.5 + Math.random() / 2);
   return delay <= SECONDS_TO_WAIT_AT_MOST ? delay : undefined;
 }

@@ -77,6 +77,7 @@ test("a change without an idempotency key is never sent twice when its outcome i
 test("only what is safe is sent again, after the time that the server names", async (t) => {
   const cases: [string, number, string, Record<string, string>, (client: Cloister) => Promise<unknown>, number][] = [
     ["a rate", 429, "rate_limited", { "Retry-After": "0" }, (client) => client.sessions.delete("a"), 3],
+    ["a full queue", 503, "overloaded", { "Retry-After": "0" }, (client) => client.sessions.delete("a"), 3],
     ["a long wait", 429, "rate_limited", { "Retry-After": "3600" }, (client) => client.usage(), 1],
     ["a quota", 429, "quota_exceeded", { "Retry-After": "0" }, (client) => client.sessions.create(), 1],
     ["a turn", 409, "turn_in_progress", { "Retry-After": "0" }, (client) => client.sessions.create(), 1],

@@ -15,6 +15,7 @@ CloisterError
 │   └── AccessEnded          conflict             the reader of a stream may not read it any more
 ├── QuotaExceeded            quota_exceeded       the tenant may not keep more; nothing was changed
 ├── RateLimited              rate_limited         too many requests of one key or tenant; try again later
+├── Overloaded               overloaded           too many requests wait in the server; nothing was done
 ├── ModelUnavailable         model_unavailable    the model cannot be reached, was too slow, or failed
 │   └── ModelAnswerInvalid   model_unavailable    it answered, twice, and neither answer could be used
 ├── ServerError              server_error         a remote Cloister could not be reached, or failed
@@ -181,6 +182,19 @@ class RateLimited(CloisterError):
     def __init__(self, retry_after: int, reason: str = "too many requests with this key") -> None:
         super().__init__(f"Rate limited: {reason}. Try again in {retry_after} s.")
         self.retry_after = retry_after
+
+
+class Overloaded(CloisterError):
+    """Too many requests wait in the server, so this one was not begun and nothing was changed: repeat it after `retry_after`
+    seconds."""
+
+    code = "overloaded"
+    retry_after = 1
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"Too many requests wait in this server. Nothing was done for this one: try again in {self.retry_after} s."
+        )
 
 
 class ModelUnavailable(CloisterError):

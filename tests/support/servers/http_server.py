@@ -195,6 +195,7 @@ def serving(
     *,
     requests_per_second: int = 0,
     requests_at_once: int = 0,
+    requests_waiting: int = 0,
     connections_per_peer: int = 0,
     hosts: AllowedHosts | None = None,
     operator_key: str | None = OPERATOR_KEY,
@@ -207,6 +208,7 @@ def serving(
         operator_key=operator_key,
         requests_per_second=requests_per_second,
         requests_at_once=requests_at_once,
+        requests_waiting=requests_waiting,
         hosts=hosts,
         process=process,
     )

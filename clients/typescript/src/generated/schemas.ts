@@ -931,7 +931,7 @@ export interface Problem {
   title: string;
   status: number;
   detail: string;
-  code: "closed" | "conflict" | "damaged_row" | "forbidden" | "headers_too_large" | "idempotency_mismatch" | "internal_error" | "invalid_project_id" | "invalid_request" | "malformed_request" | "method_not_allowed" | "model_unavailable" | "not_found" | "outcome_unknown" | "project_required" | "quota_exceeded" | "rate_limited" | "storage_busy" | "storage_error" | "storage_full" | "storage_missing" | "storage_read_only" | "storage_unavailable" | "timeout" | "too_large" | "turn_in_progress" | "unauthenticated" | "wrong_host";
+  code: "closed" | "conflict" | "damaged_row" | "forbidden" | "headers_too_large" | "idempotency_mismatch" | "internal_error" | "invalid_project_id" | "invalid_request" | "malformed_request" | "method_not_allowed" | "model_unavailable" | "not_found" | "outcome_unknown" | "overloaded" | "project_required" | "quota_exceeded" | "rate_limited" | "storage_busy" | "storage_error" | "storage_full" | "storage_missing" | "storage_read_only" | "storage_unavailable" | "timeout" | "too_large" | "turn_in_progress" | "unauthenticated" | "wrong_host";
   /** What the error is about, where it is about one thing. */
   kind?: "api_key" | "entity" | "episode" | "item" | "memory" | "message" | "model" | "observation" | "project" | "receipt" | "resource" | "response" | "result" | "session" | "tenant" | undefined;
   /** The id of that thing. */

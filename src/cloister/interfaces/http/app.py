@@ -65,6 +65,7 @@ def create_app(
     operator_key: str | None = None,
     requests_per_second: int = 0,
     requests_at_once: int = 0,
+    requests_waiting: int = 0,
     hosts: AllowedHosts | None = None,
     mcp_issuer: str | None = None,
     process: Process | None = None,
@@ -77,9 +78,9 @@ def create_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
-        executors = Executors(services) if services.database.embedded else None
-        app.state.executors = executors
-        app.state.turns = RunningTurns(services, None if executors is None else executors.reads)
+        executors = app.state.executors = Executors(services, most_waiting=requests_waiting)
+        metrics.queues = executors.queues
+        app.state.turns = RunningTurns(services, executors.reads)
         subscribers.open()
         access_recheck.open()
         yield
@@ -87,8 +88,7 @@ def create_app(
         access_recheck.close()
         await app.state.turns.close()
         await services.chat.model.close()
-        if executors is not None:
-            await anyio.to_thread.run_sync(executors.close)
+        await anyio.to_thread.run_sync(executors.close)
         await anyio.to_thread.run_sync(at_end)
 
     app = DescribedApp(

@@ -9,14 +9,14 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from cloister.domain.errors import CloisterError
 from cloister.interfaces.http.chat.relay import CHALLENGE, PeerRelay
 from cloister.interfaces.http.dispatch.callers import AllServices, needs
-from cloister.interfaces.http.dispatch.routes import GuardedRoute
+from cloister.interfaces.http.dispatch.routes import UnqueuedRoute
 from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.openapi.document import DescribedApp
 from cloister.interfaces.http.openapi.page import POLICY
 from cloister.interfaces.http.problems import problem, sentence_of
 from cloister.interfaces.http.resources.answers import OnlyIfStale, answer
 
-router = APIRouter(route_class=GuardedRoute, tags=["Operation"])
+router = APIRouter(route_class=UnqueuedRoute, tags=["Operation"])
 
 
 class Alive(BaseModel):

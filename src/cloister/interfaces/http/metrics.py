@@ -1,6 +1,7 @@
 """Prometheus metrics. No label ever names a tenant, a project, a user or a session."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -8,6 +9,7 @@ from prometheus_client.registry import Collector
 
 from cloister.bootstrap import Services
 from cloister.domain.errors import StorageError
+from cloister.interfaces.http.queueing.fair_queue import FairQueue
 
 _BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5)
 
@@ -29,6 +31,9 @@ class Metrics:
         )
         self._running = Gauge("cloister_http_requests_running", "Requests being answered now.", registry=self._registry)
         self._registry.register(_ServiceMetrics(services))
+        self._registry.register(_QueueMetrics(self))
+        self.queues: Mapping[str, FairQueue[Any]] = {}
+        """The queues of requests, once the app is started."""
 
     def began(self) -> None:
         self._running.inc()
@@ -112,6 +117,26 @@ class _ServiceMetrics(Collector):
         for result in ("embedded", "cached", "failed", "skipped"):
             questions.add_metric([result], additional.outcomes[result])
         yield questions
+
+
+class _QueueMetrics(Collector):
+    """The queues in which requests wait."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def collect(self) -> Iterator[Metric]:
+        waiting = GaugeMetricFamily(
+            "cloister_queue_waiting", "Requests that wait in this process, by kind of request.", labels=["queue"]
+        )
+        refused = CounterMetricFamily(
+            "cloister_queue_refused", "Requests of this process that were refused as overloaded.", labels=["queue"]
+        )
+        for name, queue in self._metrics.queues.items():
+            waiting.add_metric([name], len(queue))
+            refused.add_metric([name], queue.refused)
+        yield waiting
+        yield refused
 
 
 class _StoredMetrics:

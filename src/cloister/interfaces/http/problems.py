@@ -17,6 +17,7 @@ from cloister.domain.errors import (
     InvalidRequest,
     NotFound,
     OutcomeUnknown,
+    Overloaded,
     RateLimited,
     StorageBusy,
     StorageError,
@@ -49,6 +50,7 @@ STATUS: Mapping[str, int] = {
     "rate_limited": 429,
     "internal_error": 500,
     "damaged_row": 500,
+    "overloaded": 503,
     "model_unavailable": 503,
     "closed": 503,
     "storage_busy": 503,
@@ -77,7 +79,9 @@ TITLES: Mapping[int, str] = {
     507: "No space left",
 }
 # The seconds after which it makes sense to try again.
-_WAITS: Mapping[str, int] = {kind.code: kind.retry_after for kind in (OutcomeUnknown, StorageBusy, StorageUnavailable)}
+_WAITS: Mapping[str, int] = {
+    kind.code: kind.retry_after for kind in (OutcomeUnknown, Overloaded, StorageBusy, StorageUnavailable)
+}
 # A body of 1 MiB can have half a million errors: so many are listed, and so many of these repeated in `detail`.
 _MOST_ERRORS = 100
 _MOST_IN_DETAIL = 3

@@ -87,6 +87,7 @@ def _serve(
         operator_key=settings.operator_key,
         requests_per_second=settings.requests_per_second,
         requests_at_once=settings.requests_at_once,
+        requests_waiting=settings.requests_waiting,
         hosts=AllowedHosts(settings.host, settings.allowed_hosts),
         mcp_issuer=settings.mcp_issuer,
         process=process,

@@ -8,6 +8,7 @@ from cloister.domain.errors import (
     Closed,
     InvalidRequest,
     NotFound,
+    Overloaded,
     RateLimited,
     ServerError,
     TooLarge,
@@ -68,7 +69,7 @@ def error_of(problem: Problem, *, retry_after: str = "") -> CloisterError | None
     elif isinstance(error, InvalidRequest | TooLarge):
         first = (problem.errors or (FieldProblem(field="body", message=problem.detail),))[0]
         error.field, error.problem = first.field, first.message
-    elif isinstance(error, RateLimited):
+    elif isinstance(error, RateLimited | Overloaded):
         error.retry_after = int(retry_after) if retry_after.isdecimal() else 1
     return error
 

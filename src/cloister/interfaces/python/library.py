@@ -66,8 +66,8 @@ class Cloister(
     it, the local one. At a server the key says which tenant it is.
 
     Every method may raise `InvalidRequest` for a wrong argument, `NotFound` for an id that does not exist for this caller, and
-    `Closed` after `close`. At a server also `Forbidden` and `Unauthenticated` for the key, `RateLimited`, and `ServerError` where
-    the server fails or cannot be reached.
+    `Closed` after `close`. At a server also `Forbidden` and `Unauthenticated` for the key, `RateLimited` and `Overloaded`, and
+    `ServerError` where the server fails or cannot be reached.
 
     Lists come in pages of at most 200. A `Page` is a list; its `next_cursor` is the `cursor` that asks for the next page.
     """

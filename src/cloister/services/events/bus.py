@@ -9,7 +9,7 @@ import secrets
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from hashlib import blake2b
 from hmac import compare_digest
 from itertools import count, islice
@@ -206,9 +206,16 @@ class EventBus:
             buffer.subscribers -= 1
             buffer.unused_since = time.monotonic()
 
-    def encode_offset(self, tenant: TenantId, offset: int) -> str:
-        """An offset as an event id: encrypted with a nonce, and authenticated, so that it can be neither read nor forged."""
-        nonce = secrets.token_bytes(8)
+    def id_after(self, reach: Reach, user: str | None, offset: int) -> str:
+        """The id of the event before this offset, for all subscribers that see it with this reach and user. It is always the same:
+        if it depended on who reads it when, two subscribers could tell from equal ids whether they missed the same events."""
+        seen_by = repr((reach.tenant, reach.confined_to, reach.user, user, offset)).encode()
+        return self.encode_offset(reach.tenant, offset, self._digest(b"seen", seen_by))
+
+    def encode_offset(self, tenant: TenantId, offset: int, nonce: bytes | None = None) -> str:
+        """An offset as an event id: encrypted with a nonce (a new one if none is given), and authenticated: it can be neither
+        read nor forged."""
+        nonce = secrets.token_bytes(8) if nonce is None else nonce
         encrypted = offset ^ int.from_bytes(self._digest(b"veil", nonce), "big")
         body = nonce + encrypted.to_bytes(8, "big")
         return (body + self._digest(b"mark", body + b"%d" % tenant)).hex()
@@ -306,6 +313,19 @@ class Subscription:
         self._offset = offset
 
     @property
+    def offset(self) -> int:
+        return self._offset
+
+    @property
+    def position(self) -> Hashable:
+        """All that decides what is read next. Offsets of two buffers never meet, and reach and user say what is visible."""
+        return self._reach, self._user, self._offset
+
+    def skip_to(self, offset: int) -> None:
+        """Go on behind events that were delivered to a subscription with the same position."""
+        self._offset = offset
+
+    @property
     def id(self) -> str:
         """The current offset as an event id: all events before it were delivered."""
         return self._bus.encode_offset(self._reach.tenant, self._offset)
@@ -324,7 +344,7 @@ class Subscription:
         for event in events:
             self._offset += 1
             if (visible := visible_to(event, self._reach, self._user)) is not None:
-                deliveries.append(Delivery(self.id, visible))
+                deliveries.append(Delivery(self._bus.id_after(self._reach, self._user, self._offset), visible))
         return deliveries
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from cloister.domain.text import checked_name
 from cloister.interfaces.http.archive.streams import MEDIA_TYPE, ArchiveStream, received_lines
 from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs
-from cloister.interfaces.http.dispatch.routes import GuardedRoute
+from cloister.interfaces.http.dispatch.routes import GuardedRoute, UnqueuedRoute
 from cloister.interfaces.http.dispatch.tenant_limit import TenantConcurrencyLimit
 from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.problems import of_error
@@ -34,7 +34,7 @@ ExportId = Annotated[
 ]
 
 
-class StreamedBodyRoute(GuardedRoute):
+class StreamedBodyRoute(UnqueuedRoute):
     """A route whose body is read by its handler while it arrives, after the caller was admitted. It may be of any length."""
 
     async def _respond(self, request: Request) -> Response:

@@ -15,7 +15,7 @@ from cloister.interfaces.audit.app_client import AppClient, AsgiApp
 from cloister.interfaces.audit.audit import AuditRun
 from cloister.interfaces.audit.report import Audit
 from cloister.interfaces.http.dispatch.callers import AllServices, Caller, NoBody, needs
-from cloister.interfaces.http.dispatch.routes import GuardedRoute
+from cloister.interfaces.http.dispatch.routes import UnqueuedRoute
 from cloister.interfaces.http.dispatch.tenant_limit import TenantConcurrencyLimit
 from cloister.interfaces.http.resources.answers import answer
 
@@ -24,7 +24,7 @@ _BUSY = "Another audit is running"
 # Of the operator's audits, which belong to no tenant.
 _ALL_TENANTS = TenantId(0)
 
-router = APIRouter(route_class=GuardedRoute, tags=["Organisation"])
+router = APIRouter(route_class=UnqueuedRoute, tags=["Organisation"])
 
 
 @router.post("/v1/audit", response_model=Audit)

@@ -123,9 +123,9 @@ class RunningTurn(RunningReply):
 class RunningTurns:
     """The running turns of this process."""
 
-    def __init__(self, services: Services, reads: SerialExecutor | None) -> None:
+    def __init__(self, services: Services, reads: SerialExecutor) -> None:
         self._services = services
-        self._threads = _ThreadRunner(reads)
+        self._reads = reads
         self._running: dict[tuple[TenantId, SessionId], RunningTurn] = {}
         self._unrecorded: set[RunningReply] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -177,18 +177,25 @@ class RunningTurns:
             running.stop.set()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    def _threads_of(self, reach: Reach) -> "_ThreadRunner":
+        return _ThreadRunner(self._reads, reach.tenant)
+
     async def _still_recalled(self, turn: Turn, reach: Reach, context: Context) -> Context:
         """What of a context still exists; nothing of it if it cannot be read again."""
         try:
             follow = self._services.turn_readers
-            return await self._threads.read(lambda: follow.still_recalled(reach, turn, context))
+            return await self._threads_of(turn.reach).read(lambda: follow.still_recalled(reach, turn, context))
         except CloisterError:
             return replace(context, current_conversation=(), relevant_history=(), derived=Derived())
 
     async def _run(self, running: RunningTurn, build: BuildRequest | None) -> None:
         try:
             await self._services.chat.reply(
-                running.turn, running.publish, stop=running.stop, threads=self._threads, build=build
+                running.turn,
+                running.publish,
+                stop=running.stop,
+                threads=self._threads_of(running.turn.reach),
+                build=build,
             )
         except Exception as error:  # noqa: BLE001 - the outermost handler of a task: logged, and ended below
             log(logging.ERROR, "turn", error)
@@ -201,7 +208,7 @@ class RunningTurns:
     async def _run_unrecorded(self, running: RunningReply, asked: UnrecordedQuestion, build: BuildRequest) -> None:
         try:
             await self._services.unrecorded.reply(
-                asked, running.publish, stop=running.stop, threads=self._threads, build=build
+                asked, running.publish, stop=running.stop, threads=self._threads_of(asked.reach), build=build
             )
         except Exception as error:  # noqa: BLE001 - the outermost handler of a task: logged, and ended below
             log(logging.ERROR, "reply", error)
@@ -212,13 +219,15 @@ class RunningTurns:
 
 
 class _ThreadRunner:
-    """Runs blocking calls on threads; the reads of an embedded database go through the serial executor."""
+    """Runs blocking calls of a turn on threads; reads go through the executor of reads, in the turn of their tenant. None is
+    refused: the turn was accepted."""
 
-    def __init__(self, reads: SerialExecutor | None) -> None:
+    def __init__(self, reads: SerialExecutor, tenant: TenantId) -> None:
         self._reads = reads
+        self._tenant = tenant
 
     def read(self, call: Callable[[], T]) -> Awaitable[T]:
-        return run_in_threadpool(call) if self._reads is None else self._reads.run(call)
+        return self._reads.run(call, tenant=self._tenant, required=True)
 
     def write(self, call: Callable[[], T]) -> Awaitable[T]:
         return run_in_threadpool(call)

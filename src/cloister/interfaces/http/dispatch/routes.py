@@ -5,9 +5,9 @@ the body before the caller is admitted, change threads twice, and double the pro
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast, get_args, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 from fastapi import Request
 from fastapi.datastructures import DefaultPlaceholder
@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from cloister.bootstrap import Services
 from cloister.domain.access import Permission
-from cloister.domain.errors import CloisterError
+from cloister.domain.errors import CloisterError, Overloaded
 from cloister.domain.identifiers import format_key_id
 from cloister.interfaces.http.arrival import has_arrived
 from cloister.interfaces.http.dispatch.arguments import argument_readers, reads_body, refuse_fields
@@ -28,10 +28,15 @@ from cloister.interfaces.http.dispatch.callers import Checked, Gate, need_of
 from cloister.interfaces.http.dispatch.executors import BatchExecutor, SerialExecutor, outcome_of
 from cloister.interfaces.http.dispatch.query_parameters import check_query
 from cloister.interfaces.http.problems import of_error, of_validation_error, problem
+from cloister.interfaces.http.queueing.fair_queue import FairQueue
+from cloister.interfaces.http.queueing.known_callers import KnownCallers
 from cloister.services.conversations.record import RecordRequest, RecordResult
 
+T = TypeVar("T")
 THREADS = 64
-"""The size of the thread pool in which handlers run."""
+"""The size of the framework's thread pool, for what does not wait in a queue: health, streams and running turns."""
+# Enough for group commits and for a database that answers over a network; few enough that Python threads do not contend.
+_CALLS_AT_ONCE = 8
 LARGEST_UNASKED_BODY = 8_192
 """Bytes of a body that are read before its caller is admitted: so much arrives together with the headers."""
 # Larger bodies are not batched: the others of a batch would wait while one is parsed and embedded.
@@ -47,17 +52,41 @@ class Appending:
 
 
 class Executors:
-    """The executors of requests on an embedded database; see `executors.py`."""
+    """The executors of requests; see `executors.py`. Short reads and appends have their own on an embedded database only."""
 
-    def __init__(self, services: Services) -> None:
-        self.reads = SerialExecutor("cloister-read", tracer=services.tracer)
-        self.appends = BatchExecutor[_Arrived, Response](
-            "cloister-append", lambda arrived: _answer_together(services, arrived)
+    def __init__(self, services: Services, *, most_waiting: int = 0) -> None:
+        embedded, tracer = services.database.embedded, services.tracer
+        self.known_callers = KnownCallers()
+        self.calls = SerialExecutor("cloister-call", at_once=_CALLS_AT_ONCE, most_waiting=most_waiting, tracer=tracer)
+        self.reads = (
+            SerialExecutor("cloister-read", most_waiting=most_waiting, tracer=tracer) if embedded else self.calls
+        )
+        self.appends = (
+            BatchExecutor[_Arrived, Response](
+                "cloister-append", lambda arrived: _answer_together(services, arrived), most_waiting=most_waiting
+            )
+            if embedded
+            else None
         )
 
+    @property
+    def queues(self) -> dict[str, FairQueue[Any]]:
+        """What waits, by kind of request."""
+        queues: dict[str, FairQueue[Any]] = {"calls": self.calls.waiting}
+        if self.appends is not None:
+            queues |= {"reads": self.reads.waiting, "appends": self.appends.waiting}
+        return queues
+
+    async def run(self, request: Request, call: Callable[[], T], *, reads: bool) -> T:
+        """Run a call for a request, in the turn of its tenant; `reads` says that it is a short read."""
+        executor = self.reads if reads else self.calls
+        return await executor.run(call, tenant=self.known_callers.tenant_of(request.scope))
+
     def close(self) -> None:
+        self.calls.close()
         self.reads.close()
-        self.appends.close()
+        if self.appends is not None:
+            self.appends.close()
 
 
 class GuardedRoute(APIRoute):
@@ -117,10 +146,17 @@ class GuardedRoute(APIRoute):
         return await self._run(request, await request.body())
 
     async def _admit_early(self, request: Request) -> Response | None:
+        return await self.queued(request, lambda: self._admission(request), reads=True)
+
+    async def queued(self, request: Request, call: Callable[[], T], *, reads: bool = False) -> T | Response:
+        """The result of a call that runs in the turn of its tenant, or the refusal if too many wait."""
         executors = cast(Executors | None, request.app.state.executors)
-        if executors is None:
-            return await run_in_threadpool(self._admission, request)
-        return await executors.reads.run(lambda: self._admission(request))
+        if executors is None:  # an app without a server, as the command line has it
+            return await run_in_threadpool(call)
+        try:
+            return await executors.run(request, call, reads=reads)
+        except Overloaded as error:
+            return self.shaped(of_error(error))
 
     def _admission(self, request: Request) -> Response | None:
         try:
@@ -133,13 +169,15 @@ class GuardedRoute(APIRoute):
 
     async def _run(self, request: Request, body: bytes) -> Response:
         executors = cast(Executors | None, request.app.state.executors)
-        if executors is not None and self._need == "read":
-            return await executors.reads.run(lambda: self._answer(request, body))
         small = len(body) <= _LARGEST_BATCHED_BODY and "idempotency-key" not in request.headers
-        if executors is not None and self._appends and small:
+        if executors is not None and executors.appends is not None and self._appends and small:
             request.state.span = cast(Gate, request.app.state.gate).services.tracer.current()
-            return await executors.appends.run((self, request, body))
-        return await run_in_threadpool(self._answer, request, body)
+            tenant = executors.known_callers.tenant_of(request.scope)
+            try:
+                return await executors.appends.run((self, request, body), tenant=tenant)
+            except Overloaded as error:
+                return self.shaped(of_error(error))
+        return await self.queued(request, lambda: self._answer(request, body), reads=self._need == "read")
 
     def _answer(self, request: Request, body: bytes) -> Response:
         begun = self.begin(request, body)
@@ -181,6 +219,7 @@ class GuardedRoute(APIRoute):
         gate = cast(Gate, request.app.state.gate)
         if self._need == "operator":
             gate.admit_operator(request)
+            _note_caller(request, "operator")
         elif self._need != "nothing":
             self.admit_with(request, cast(Permission, self._need), checked)
 
@@ -190,9 +229,27 @@ class GuardedRoute(APIRoute):
         caller = gate.admit(request, permission, checked, allows_no_project=self.allows_no_project)
         request.state.caller, request.state.key_id = caller, format_key_id(caller.key.id)
         request.state.counted = gate.concurrency_limit.begin(caller.key.id)
+        _note_caller(request, caller.reach.tenant)
+
+
+class UnqueuedRoute(GuardedRoute):
+    """A route that runs on the framework's threads, and not in a queue: health, which has to be answered under load, and what a
+    limit of its own keeps few. Its caller is admitted in the queue, if it needs one."""
+
+    async def _run(self, request: Request, body: bytes) -> Response:
+        is_admitted = "admitted" in request.scope.get("state", ())
+        if self._need != "nothing" and not is_admitted and (refused := await self._admit_early(request)) is not None:
+            return refused
+        return await run_in_threadpool(self._answer, request, body)
 
 
 _Arrived = tuple[GuardedRoute, Request, bytes]
+
+
+def _note_caller(request: Request, tenant: Hashable) -> None:
+    executors = cast(Executors | None, request.app.state.executors)
+    if executors is not None:
+        executors.known_callers.note(request.scope, tenant)
 
 
 def finish(request: Request, appending: Appending, recorded: RecordResult | BaseException) -> Response:

@@ -3,17 +3,14 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 from fastapi import APIRouter, Header, Query, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from cloister.domain.events import Event
-from cloister.domain.identifiers import format_message_id, format_project_id
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
-from cloister.domain.timestamps import iso
 from cloister.interfaces.http import sse
 from cloister.interfaces.http.arrival import until_disconnected
 from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck, StreamGuard
@@ -21,7 +18,7 @@ from cloister.interfaces.http.dispatch.callers import Caller, needs
 from cloister.interfaces.http.dispatch.parameters import OfUser
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.events.subscribers import Subscribers
-from cloister.services.events.bus import Delivery, Subscription
+from cloister.services.events.bus import Subscription
 
 HEARTBEAT_SECONDS = 15.0
 # A client that takes longer to read what it was sent is disconnected.
@@ -110,37 +107,16 @@ class EventStream(Response):
         sent = now()
         while True:
             news.clear()
-            deliveries = self._subscription.read()
+            chunk = self._subscribers.frames.read(self._subscription)
             if not await self._guard.admits():
                 return
             if gone.done() or self._subscribers.closing:
                 return
-            if deliveries:
-                yield b"".join(map(_frame, deliveries))
+            if chunk:
+                yield chunk
                 sent = now()
             elif now() - sent >= HEARTBEAT_SECONDS:
                 yield sse.keep_alive(self._subscription.id)
                 sent = now()
             if not self._subscription.has_events:
                 await self._guard.wait(news, sent + HEARTBEAT_SECONDS - now())
-
-
-def _frame(delivery: Delivery) -> bytes:
-    event = delivery.event
-    data = {"type": "reset"} if event is None or event.kind == "reset" else _shape(event)
-    return sse.event(data, kind=data["type"], event_id=delivery.id)
-
-
-def _shape(event: Event) -> dict[str, Any]:
-    shape: dict[str, Any] = {
-        "type": event.kind,
-        "session_id": event.session,
-        "project_id": None if event.project is None else format_project_id(event.project),
-        "user_id": event.user,
-        "created_at": iso(event.at),
-    }
-    if event.messages:
-        shape["message_ids"] = [format_message_id(message) for message in event.message_ids]
-    if event.status is not None:
-        shape["status"] = event.status
-    return shape

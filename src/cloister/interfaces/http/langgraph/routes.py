@@ -5,7 +5,6 @@ import json
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -29,11 +28,11 @@ _ITEMS = "/langgraph/store/items"
 
 
 class EntryRoute(GuardedRoute):
-    """Runs on the thread pool, and not with the short reads, which run one after another: a search may read a whole part of the
+    """Runs on threads, and not with the short reads, which run one after another: a search may read a whole part of the
     store."""
 
     async def _run(self, request: Request, body: bytes) -> Response:
-        return await run_in_threadpool(self._answer, request, body)
+        return await self.queued(request, lambda: self._answer(request, body))
 
 
 class LangGraphRoute(EntryRoute):

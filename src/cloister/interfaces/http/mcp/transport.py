@@ -1,7 +1,8 @@
 """The HTTP transport of the MCP server. This module imports the SDK, so it is itself imported at the first request of a client."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
+from contextvars import ContextVar
 from typing import TypeVar, cast
 
 from fastapi import FastAPI
@@ -19,6 +20,8 @@ from cloister.interfaces.mcp.server import Context, build_server
 T = TypeVar("T")
 _CONNECTION = "cloister.mcp.connection"
 _JSON = b"application/json"
+# The tenant whose message is being answered, for its turn in the queue.
+_tenant: ContextVar[Hashable] = ContextVar("tenant", default=None)
 
 
 class McpTransport:
@@ -33,7 +36,9 @@ class McpTransport:
 
     def run(self, call: Callable[[], T], *, writes: bool) -> Awaitable[T]:
         executors = cast(Executors | None, self._app.state.executors)
-        return run_in_threadpool(call) if writes or executors is None else executors.reads.run(call)
+        if executors is None:
+            return run_in_threadpool(call)
+        return (executors.calls if writes else executors.reads).run(call, tenant=_tenant.get())
 
 
 def transport_of(app: FastAPI) -> McpTransport:
@@ -61,6 +66,7 @@ class McpResponse(Response):
             await refusal(scope, receive, send)
             return
         manager = StreamableHTTPSessionManager(self._transport.server, json_response=True, stateless=True)
+        _tenant.set(self._connection.reach.tenant)
         async with manager.run():
             await manager.handle_request(
                 {**scope, "headers": _read_by_the_sdk(scope["headers"]), _CONNECTION: self._connection},

@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 from fastapi import Request
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -18,8 +17,8 @@ _TOKEN = b"token "
 
 
 class Mem0Route(GuardedRoute):
-    """Admits API keys only, as `Authorization: Token`, which is how mem0's clients send them, or as `Bearer`. Runs on the thread
-    pool, and not with the short reads, which run one after another: a filter may read all memories of a user."""
+    """Admits API keys only, as `Authorization: Token`, which is how mem0's clients send them, or as `Bearer`. Runs on
+    threads, and not with the short reads, which run one after another: a filter may read all memories of a user."""
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["headers"] = [
@@ -28,7 +27,7 @@ class Mem0Route(GuardedRoute):
         await super()._serve(scope, receive, send)
 
     async def _run(self, request: Request, body: bytes) -> Response:
-        return await run_in_threadpool(self._answer, request, body)
+        return await self.queued(request, lambda: self._answer(request, body))
 
     def begin(self, request: Request, body: bytes, checked: Checked | None = None) -> Response | Appending:
         begun = super().begin(request, body, checked)

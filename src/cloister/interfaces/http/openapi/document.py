@@ -91,7 +91,7 @@ _HEADERS: Mapping[str, Node] = {
         "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
     },
     "RetryAfter": {
-        "description": "Seconds to wait, if `rate_limited` or `outcome_unknown`.",
+        "description": "Seconds to wait, if `rate_limited`, `overloaded` or `outcome_unknown`.",
         "schema": {"type": "integer", "minimum": 1},
     },
     "Challenge": {"required": True, "schema": {"const": "Bearer"}},
@@ -100,8 +100,8 @@ _HEADERS: Mapping[str, Node] = {
 # Routes that refuse a project header, because they concern all projects.
 _OF_ALL_PROJECTS = ("erase_user", "import_archive", "audit_tenant")
 _OF_EVERY_CALLER = ("invalid_request", "wrong_host", "too_large", "internal_error")
-_OF_TENANTS = ("invalid_project_id", "unauthenticated", "forbidden", "not_found", "rate_limited")
-_OF_OPERATORS = ("unauthenticated", "forbidden", "rate_limited")
+_OF_TENANTS = ("invalid_project_id", "unauthenticated", "forbidden", "not_found", "rate_limited", "overloaded")
+_OF_OPERATORS = ("unauthenticated", "forbidden", "rate_limited", "overloaded")
 _OF_STORAGE = ("storage_error", "storage_busy", "storage_unavailable", "closed")
 _OF_WRITES = ("storage_read_only", "storage_full", "storage_missing", "outcome_unknown")
 # Errors of single routes, beyond those that all routes of their kind share.
@@ -137,8 +137,8 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "change_files": ("conflict", "quota_exceeded"),
     "complete_chat": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
     "create_message": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
-    "sign_in": ("unauthenticated", "conflict"),
-    "sign_out": ("forbidden",),
+    "sign_in": ("unauthenticated", "conflict", "overloaded"),
+    "sign_out": ("forbidden", "overloaded"),
     "readyz": (*_OF_STORAGE, *_OF_WRITES),
     "metrics": _OF_STORAGE,
 }

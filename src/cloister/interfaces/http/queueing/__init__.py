@@ -1,0 +1,1 @@
+"""Bounded queues in which tenants are served in turn."""

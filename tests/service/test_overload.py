@@ -1,0 +1,145 @@
+"""More requests than a server can answer (OPS-3): refused clearly, a quiet tenant goes on, and health is always answered."""
+
+import threading
+from collections.abc import Generator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import httpx2
+import pytest
+
+from cloister import Cloister, Overloaded
+from support.databases.engines import Engine
+from support.servers.http_server import Server, Tenant, serving
+from support.waiting import eventually
+
+WAITING = 4
+# One tenant gets so many threads; this many calls of it fill the threads and the queue.
+THREADS = 48
+
+
+class Door:
+    """Blocks a method of a service while it is shut."""
+
+    def __init__(self, service: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._method = getattr(service, name)
+        self.inside = 0
+        self._lock = threading.Lock()
+        self.opened = threading.Event()
+        monkeypatch.setattr(service, name, self._pass)
+
+    def _pass(self, *arguments: Any, **named: Any) -> Any:
+        with self._lock:
+            self.inside += 1
+        self.opened.wait(60)
+        return self._method(*arguments, **named)
+
+
+@contextmanager
+def flooded(server: Server, door: Door, tenant: Tenant, method: str, **given: Any) -> Generator[list[Future[Any]]]:
+    """The tenant's calls have all of its threads and the whole queue."""
+    with httpx2.Client(base_url=server.address, timeout=60) as http, ThreadPoolExecutor(THREADS + WAITING) as threads:
+        caller = {"Authorization": f"Bearer {tenant.key}"}
+
+        def call() -> Future[Any]:
+            return threads.submit(http.request, method, "/v1/sessions/s", headers=caller, **given)
+
+        try:
+            calls: list[Future[Any]] = []
+            # One after the other: each gets a thread as soon as those before it count as long.
+            for number in range(THREADS):
+                calls.append(call())
+                eventually(lambda number=number: door.inside > number)
+            calls += [call() for _ in range(WAITING)]
+            eventually(lambda: waiting(server) == WAITING)
+            yield calls
+        finally:
+            door.opened.set()
+
+
+def waiting(server: Server) -> float:
+    lines = server.nobody.get("/metrics").text.splitlines()
+    return sum(float(line.split()[1]) for line in lines if line.startswith("cloister_queue_waiting{"))
+
+
+def refused(server: Server) -> float:
+    lines = server.nobody.get("/metrics").text.splitlines()
+    return sum(float(line.split()[1]) for line in lines if line.startswith("cloister_queue_refused_total{"))
+
+
+def is_overloaded(answer: httpx2.Response) -> None:
+    assert (answer.status_code, answer.json()["code"]) == (503, "overloaded")
+    assert answer.headers["retry-after"] == "1"
+
+
+def test_ops_3_reads_over_the_limit_are_refused_and_a_quiet_tenant_is_served(
+    either_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services = either_engine.services()
+    with serving(services, requests_waiting=WAITING) as server:
+        flood, quiet = server.new_tenant("Flood"), server.new_tenant("Quiet")
+        for tenant in (flood, quiet):
+            tenant.new_session("s")
+        door = Door(services.sessions, "get", monkeypatch)
+        with flooded(server, door, flood, "GET") as calls:
+            is_overloaded(flood.admin.get("/v1/sessions/s"))
+            assert refused(server) == 1
+            with Cloister(server.address, key=flood.key) as memory, pytest.raises(Overloaded) as caught:
+                memory.session("s")
+            assert caught.value.retry_after == 1
+            # Other calls of the same tenant wait in the same queue; those of another are answered.
+            assert quiet.admin.get("/v1/sessions").status_code == 200
+            assert quiet.admin.post("/v1/sessions/s/messages", {"role": "user", "content": "Here."}).status_code == 201
+            assert server.nobody.get("/livez").status_code == 200
+            assert server.nobody.get("/readyz").status_code == 200
+        # The quiet tenant's call took the turn of the newest that waited, which was never begun.
+        answers = [call.result() for call in calls]
+        assert [answer.status_code for answer in answers].count(200) >= THREADS
+        for answer in answers:
+            if answer.status_code != 200:
+                is_overloaded(answer)
+        assert door.inside == [answer.status_code for answer in answers].count(200)
+        assert flood.admin.get("/v1/sessions/s").status_code == 200
+        assert waiting(server) == 0
+
+
+def test_ops_3_a_refused_write_was_not_begun_and_can_be_repeated_with_its_key(
+    either_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    services = either_engine.services()
+    message = {"role": "user", "content": "Once."}
+    key = {"Idempotency-Key": "again"}
+    with serving(services, requests_waiting=WAITING) as server:
+        flood = server.new_tenant("Flood")
+        flood.new_session("s")
+        door = Door(services.sessions, "change", monkeypatch)
+        with flooded(server, door, flood, "PATCH", json={"title": "Flood"}) as calls:
+            for _ in range(3):
+                is_overloaded(flood.admin.post("/v1/sessions/s/messages", message, headers=key))
+        assert {call.result().status_code for call in calls} == {200}
+        assert flood.admin.everything("/v1/sessions/s/messages") == []
+        first = flood.admin.post("/v1/sessions/s/messages", message, headers=key)
+        again = flood.admin.post("/v1/sessions/s/messages", message, headers=key)
+        assert (first.status_code, again.status_code, first.json()["id"]) == (201, 201, again.json()["id"])
+        assert len(flood.admin.everything("/v1/sessions/s/messages")) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "format_"),
+    [("/v1/models", '"code": "overloaded"'), ("/anthropic/v1/models", '"type": "error"'), ("/mem0/v1/ping/", "{")],
+)
+def test_every_interface_says_it_in_its_own_format(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, path: str, format_: str
+) -> None:
+    services = engine.services()
+    with serving(services, requests_waiting=WAITING) as server:
+        flood = server.new_tenant("Flood")
+        flood.new_session("s")
+        method, name = ("PATCH", "change") if path.startswith("/mem0") else ("GET", "get")
+        body = {"json": {"title": "Flood"}} if method == "PATCH" else {}
+        with flooded(server, Door(services.sessions, name, monkeypatch), flood, method, **body):
+            answer = flood.admin.get(path)
+            assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+            assert format_ in answer.text
+            assert "Too many requests wait" in answer.text
