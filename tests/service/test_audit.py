@@ -306,4 +306,4 @@ def test_prf_3_a_broken_wall_makes_the_audit_exit_with_1(
     printed = " ".join(outcome.stdout.split())
     assert "CROSSING:" in printed
     assert f"through {door}:" in printed
-    assert "0 crossings." not in printed
+    assert " 0 crossings." not in printed
