@@ -159,6 +159,16 @@ def at(path: str, shown: str) -> Open:
     return go
 
 
+def home(part: str, shown: str) -> Open:
+    """A part of the home of the garden."""
+
+    def go(tab: Tab) -> None:
+        address = tab.page.evaluate("""fetch("/org/projects?name=Garden").then((answer) => answer.json())""")
+        at(f"/p/{address['data'][0]['project_id']}{part}", shown)(tab)
+
+    return go
+
+
 def in_dialog(button: str, shown: str) -> Open:
     """Over the page before."""
 
@@ -186,6 +196,14 @@ PAGES: dict[str, Open] = {
     "sources": in_dialog("Source", "The gate code is"),
     "user": at("/memory/user", "walnuts"),
     "entities": entities,
+    "home": home("", "cello"),
+    "home add": in_dialog("Add a memory", "Belongs to"),
+    "home entities": home("/entities", "Anna"),
+    "home timeline": home("/timeline", "Learned"),
+    "home conversations": home("/conversations", "Beans along the south wall"),
+    "home settings": home("/settings", "private to each member"),
+    "home of a user": at("/u/ada", "walnuts"),
+    "home of nobody": at("/p/none", "No memories yet"),
     "projects": at("/settings", "Kitchen"),
     "project": in_dialog("Edit", "Summaries are shown to"),
     "keys": at("/settings/keys", "kitchen display"),

@@ -1,30 +1,41 @@
 /** Memories of a project or a user, and their history. */
 
-import { get, patch, post, remove, segment, withQuery } from "./client";
-import type { Memory, Page } from "./shapes";
+import { all, patch, post, remove, segment, withQuery } from "./client";
+import type { Memory } from "./shapes";
 
+/** No user can have this for a name. */
+export const EVERYBODY: unique symbol = Symbol("everybody");
+
+/** Which memories of a project: with `category`, of that one; with `query`, those that contain all of its words. */
 export interface MemoryFilter {
   /** Null: no project. */
   project: string | null;
-  user?: string;
-  /** All members' memories, in a project that is private to each. */
-  everybody?: boolean;
-  status?: NonNullable<Memory["status"]>;
-  pinned?: boolean;
-  category?: string;
-  query?: string;
+  /** Whose part, where memory is divided by user: a user's, of chats without one (null), or everybody's, for admins. */
+  user: string | null | typeof EVERYBODY;
+  status: string;
+  pinned: boolean;
+  category: string;
+  query: string;
 }
 
 export interface TimelineEntry {
-  id: string;
+  kind: "learnt" | "superseded" | "corrected" | "changed" | "retracted" | "restored";
   at: string;
-  kind: "learnt" | "corrected" | "superseded" | "retracted" | "restored" | "changed";
+  /** The memory as it is now. */
   memory: Memory;
   before: string | null;
   after: string | null;
-  other_memory: { id: string; content: string } | null;
+  replaced_id: string | null;
   changed_by: string | null;
   undone_at: string | null;
+}
+
+export interface MemoryRevision {
+  action: "create" | "correct" | "retract" | "restore";
+  changed_by: string | null;
+  changed_at: string;
+  undone_at: string | null;
+  before: { content: string; pinned: boolean; is_retracted: boolean } | null;
 }
 
 export interface MemoryChange {
@@ -35,22 +46,29 @@ export interface MemoryChange {
   categories?: string[];
 }
 
-export function memoriesPage(filter: MemoryFilter, cursor: string | null = null, signal?: AbortSignal): Promise<Page<Memory>> {
-  const { project, user, everybody, status, pinned, category, query } = filter;
-  return get(
-    withQuery("/v1/memories", {
-      project_id: project ?? "none",
-      limit: "50",
-      ...(user ? { user_id: user } : {}),
-      ...(everybody ? { users: "all" } : {}),
-      ...(status ? { status } : {}),
-      ...(pinned === undefined ? {} : { pinned: String(pinned) }),
-      ...(category ? { category } : {}),
-      ...(query ? { query } : {}),
-      ...(cursor ? { cursor } : {}),
-    }),
-    signal,
-  );
+/** The parameters that name one part of a project. */
+export function partQuery(user: MemoryFilter["user"]): Record<string, string> {
+  if (user === EVERYBODY) return { users: "all" };
+  return user === null ? {} : { user_id: user };
+}
+
+export function memoriesPath({ project, user, status, pinned, category, query }: MemoryFilter): string {
+  return withQuery("/v1/memories", {
+    project_id: project ?? "none",
+    ...partQuery(user),
+    ...(status ? { status } : {}),
+    ...(pinned ? { pinned: "true" } : {}),
+    ...(category ? { filter: JSON.stringify({ category }) } : {}),
+    ...(query ? { query } : {}),
+  });
+}
+
+export function memoryHistory(id: string, signal?: AbortSignal): Promise<MemoryRevision[]> {
+  return all<MemoryRevision>(`/v1/memories/${id}/history`, 200, signal);
+}
+
+export function addMemory(session: string, content: string): Promise<{ appended: Memory[]; duplicates: number }> {
+  return post("/v1/memories", { session_id: session, contents: [content] });
 }
 
 export function changeMemory(id: string, change: MemoryChange): Promise<Memory> {
@@ -69,10 +87,10 @@ export function forgetMemory(id: string): Promise<unknown> {
   return remove(`/v1/memories/${id}`);
 }
 
-export function projectTimeline(project: string, query: Record<string, string> = {}, signal?: AbortSignal): Promise<Page<TimelineEntry>> {
-  return get(withQuery(`/org/projects/${segment(project)}/timeline`, query), signal);
+export function timelinePath(project: string, user: MemoryFilter["user"]): string {
+  return withQuery(`/org/projects/${segment(project)}/timeline`, partQuery(user));
 }
 
-export function userTimeline(user: string, query: Record<string, string> = {}, signal?: AbortSignal): Promise<Page<TimelineEntry>> {
-  return get(withQuery(`/v1/users/${segment(user)}/timeline`, query), signal);
+export function userTimelinePath(user: string): string {
+  return `/v1/users/${segment(user)}/timeline`;
 }

@@ -16,7 +16,7 @@ export function Page({ title, parts, children }: Props) {
   }, [title]);
   return (
     <div className="page">
-      <h1>{title}</h1>
+      <h1 dir="auto">{title}</h1>
       <nav className="parts" aria-label={title}>
         {parts.map(([to, label]) => (
           <a key={to} href={to} aria-current={path === to ? "page" : undefined} onClick={(event) => follow(event, () => go(to))}>{label}</a>

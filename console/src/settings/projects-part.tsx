@@ -1,12 +1,14 @@
-import { useState } from "react";
+import { useEffect, useState } from "react";
 
-import { patch, post, remove, sentence } from "../api/client";
+import { patch, post, sentence } from "../api/client";
+import { events } from "../api/events";
 import type { Project } from "../api/shapes";
 import { useHouse, useHouseState } from "../house";
-import { Dialog } from "../parts/dialog";
 import { PlaceMark } from "../parts/place";
+import { soonAfter } from "../parts/use-pages";
 import { toast } from "../parts/toasts";
 import { count } from "../words";
+import { DeleteProject } from "./delete-project";
 import { ProjectForm } from "./project-form";
 
 export function ProjectsPart() {
@@ -14,6 +16,11 @@ export function ProjectsPart() {
   const { projects, sessions } = useHouseState();
   const [editing, setEditing] = useState<Project | "new" | null>(null);
   const [deleting, setDeleting] = useState<Project | null>(null);
+  // Memories are counted by the server, and grow after a reply: what was read with the list of conversations is old by now.
+  useEffect(() => {
+    void house.readProjects().catch(() => undefined);
+    return events.listen(soonAfter(() => void house.readProjects().catch(() => undefined)));
+  }, [house]);
   const inside = (project: Project) => [...sessions.values()].filter((session) => session.project_id === project.project_id).length;
   const makeDefault = async (project: Project) => {
     try {
@@ -60,34 +67,7 @@ export function ProjectsPart() {
           onClose={() => setEditing(null)}
         />
       )}
-      {deleting && <DeleteProject project={deleting} sessions={inside(deleting)} onClose={() => setDeleting(null)} />}
+      {deleting && <DeleteProject project={deleting} onClose={() => setDeleting(null)} />}
     </>
-  );
-}
-
-function DeleteProject({ project, sessions, onClose }: { project: Project; sessions: number; onClose: () => void }) {
-  const house = useHouse();
-  const [problem, setProblem] = useState<string | null>(null);
-  const act = async () => {
-    try {
-      const moved = await remove<{ sessions_moved: number; memories_moved: number }>(`/org/projects/${project.project_id}`);
-      toast(`Deleted ${project.name}; ${count(moved.sessions_moved, "conversation")} now in no project.`);
-      await house.readAll();
-      onClose();
-    } catch (error) {
-      setProblem(sentence(error));
-    }
-  };
-  return (
-    <Dialog title={`Delete ${project.name}`} onClose={onClose}>
-      <p className="consequence">
-        No conversation is deleted. Its {count(sessions, "conversation")} will be in no project: from then on, conversations of the same user that are in no project can recall them.
-      </p>
-      {problem && <p className="trouble" role="alert">{problem}</p>}
-      <div className="actions">
-        <button type="button" onClick={onClose} autoFocus>Cancel</button>
-        <button type="button" className="grave" onClick={() => void act()}>Delete the project</button>
-      </div>
-    </Dialog>
   );
 }

@@ -7,7 +7,7 @@ import { Dialog } from "../../parts/dialog";
 import { toast } from "../../parts/toasts";
 
 /** Say what is true instead. The old words stay in the history of the memory. */
-export function CorrectDialog({ item, onDone, onClose }: { item: ReceiptItem; onDone: () => void; onClose: () => void }) {
+export function CorrectDialog({ item, onDone, onClose }: { item: Pick<ReceiptItem, "id" | "content">; onDone: () => void; onClose: () => void }) {
   const [text, setText] = useState(item.content ?? "");
   const [problem, setProblem] = useState<string | null>(null);
   const save = async () => {

@@ -7,7 +7,7 @@ import { Dialog } from "../../parts/dialog";
 import { toast } from "../../parts/toasts";
 
 /** Delete a message or a memory for good, after saying what goes with it. */
-export function ForgetItem({ item, onDone, onClose }: { item: ReceiptItem; onDone: () => void; onClose: () => void }) {
+export function ForgetItem({ item, onDone, onClose }: { item: Pick<ReceiptItem, "id" | "content" | "kind">; onDone: () => void; onClose: () => void }) {
   const [problem, setProblem] = useState<string | null>(null);
   const isMemory = item.kind === "memory";
   const forget = async () => {

@@ -1,0 +1,73 @@
+import { useDeferredValue, useState, type ReactNode } from "react";
+
+import { EVERYBODY, memoriesPath, type MemoryFilter } from "../api/memories";
+import type { Memory } from "../api/shapes";
+import { useHouse } from "../house";
+import { usePages } from "../parts/use-pages";
+import { AddMemory } from "./add-memory";
+import { MemoryRow } from "./memory-row";
+
+interface Props {
+  project: string | null;
+  user: MemoryFilter["user"];
+  whose: ReactNode;
+  hint: string;
+}
+
+const STATUSES = [
+  ["active", "true now"],
+  ["superseded", "no longer true"],
+  ["retracted", "marked untrue"],
+  ["expired", "expired"],
+  ["", "all"],
+] as const;
+
+/** All memories of a project, newest first: searched, filtered, added to, corrected. */
+export function MemoriesPart({ project, user, whose, hint }: Props) {
+  const house = useHouse();
+  const [query, setQuery] = useState("");
+  const [status, setStatus] = useState("active");
+  const [pinned, setPinned] = useState(false);
+  const [category, setCategory] = useState("");
+  const [adding, setAdding] = useState(false);
+  const words = useDeferredValue(query.trim());
+  const memories = usePages<Memory>(memoriesPath({ project, user, status, pinned, category, query: words }));
+  const isNarrowed = words !== "" || pinned || category !== "" || status !== "active";
+  const categories = [...new Set([...(memories.items ?? []).flatMap((each) => each.categories ?? []), ...(category ? [category] : [])])].sort();
+  return (
+    <>
+      <p className="hint">{hint}</p>
+      <div className="toolbar home-tools" role="search" aria-label="Memories">
+        <input type="search" value={query} dir="auto" maxLength={255} placeholder="Search memories" aria-label="Search memories" onChange={(event) => setQuery(event.target.value)} />
+        {whose}
+        <label className="field inline">
+          <span>Show</span>
+          <select value={status} onChange={(event) => setStatus(event.target.value)}>
+            {STATUSES.map(([value, label]) => <option key={value} value={value}>{label}</option>)}
+          </select>
+        </label>
+        {categories.length > 0 && (
+          <label className="field inline">
+            <span>About</span>
+            <select value={category} onChange={(event) => setCategory(event.target.value)}>
+              <option value="">anything</option>
+              {categories.map((each) => <option key={each} value={each}>{each}</option>)}
+            </select>
+          </label>
+        )}
+        <label className="check"><input type="checkbox" checked={pinned} onChange={(event) => setPinned(event.target.checked)} /> Pinned only</label>
+        <span className="spacer" />
+        {house.mayWrite && <button type="button" onClick={() => setAdding(true)}>Add a memory</button>}
+      </div>
+      {memories.problem && <p className="trouble" role="alert">{memories.problem}</p>}
+      {memories.items?.length === 0 && !memories.problem && (
+        <p className="empty">{isNarrowed ? "No memories match." : "No memories yet. After every few replies, what is worth remembering is kept here."}</p>
+      )}
+      <ul className="kept" aria-label="Memories">
+        {memories.items?.map((memory) => <MemoryRow key={memory.id} memory={memory} onChanged={memories.again} />)}
+      </ul>
+      {memories.hasMore && <p><button type="button" onClick={memories.more}>Show more</button></p>}
+      {adding && <AddMemory project={project} user={user === EVERYBODY ? null : user} onDone={memories.again} onClose={() => setAdding(false)} />}
+    </>
+  );
+}
