@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState, useSyncExternalStore } from "react";
 
-import { post, Refusal } from "./api/client";
+import { get, post, Refusal } from "./api/client";
 import { drafts } from "./chat/composer/drafts";
 import { Mark } from "./parts/icon";
 import { replaceAddress, usePath } from "./router";
@@ -25,15 +25,21 @@ export function SignIn({ onSignedIn, unreachable }: { onSignedIn: () => void; un
   const hasDrafts = useSyncExternalStore(drafts.watch, () => drafts.any);
   const redeem = useCallback(
     (code: string, replace: boolean) => {
+      const enter = () => {
+        replaceAddress("/", { session: tab.now.session });
+        signIns.postMessage(null);
+        onSignedIn();
+      };
       post("/console/sign-in", { code, replace })
-        .then(() => {
-          replaceAddress("/", { session: tab.now.session });
-          signIns.postMessage(null);
-          onSignedIn();
-        })
+        .then(enter)
         .catch((error: unknown) => {
           if (error instanceof Refusal && error.code === "conflict") setOther({ code, detail: error.message });
-          else setState("refused");
+          else {
+            // A used link in a browser that is signed in: there is nothing to sign in to.
+            get("/console/session")
+              .then(enter)
+              .catch(() => setState("refused"));
+          }
         });
     },
     [onSignedIn],

@@ -27,6 +27,10 @@ def test_a_link_works_once_and_leaves_no_code_behind(desk: Desk) -> None:
     assert desk.tenant.key not in stored
     (cookie,) = desk.context.cookies()
     assert (cookie.get("httpOnly"), cookie.get("sameSite")) == (True, "Strict")
+    assert cookie.get("expires", -1) > 0, "it is gone when the browser is closed"
+    used = desk.tab(link)
+    expect(used.composer).to_be_enabled()
+    assert "#" not in used.page.url
     desk.context.clear_cookies()
     again = desk.tab(link)
     expect(again.page.get_by_role("alert")).to_contain_text("has been used already, or is too old")

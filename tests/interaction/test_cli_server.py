@@ -1,6 +1,9 @@
 """Keys, usage and tenants, on a directory and on a server; and what a command says when the server does not do as it should."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
@@ -196,7 +199,20 @@ def test_the_console_of_a_directory_says_what_to_do_where_its_server_is_not_foun
     (Path(local.data) / "local.key").write_text("clo_1\n")
     outcome = local.run("console", code=1, CLOISTER_PORT="1")
     assert "No Cloister answers at http://127.0.0.1:1" in outcome.stderr
-    assert "If it listens on another port than 1, set CLOISTER_PORT, or give --data" in outcome.stderr
+    assert "Start it with `cloister serve`. If it runs on another machine, give --data" in outcome.stderr
+
+
+def test_the_server_named_by_a_directory_is_asked_only_while_its_process_lives(local: CommandLine) -> None:
+    local.run("migrate")
+    (Path(local.data) / "local.key").write_text("clo_1\n")
+    named = Path(local.data) / "server.json"
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    for text in ("", "[]", "{}", json.dumps({"pid": ended.pid, "address": "http://127.0.0.1:2"})):
+        named.write_text(text)
+        assert "No Cloister answers at http://127.0.0.1:1" in local.run("console", code=1, CLOISTER_PORT="1").stderr
+    named.write_text(json.dumps({"pid": os.getpid(), "address": "http://127.0.0.1:2"}))
+    assert "No Cloister answers at http://127.0.0.1:2" in local.run("console", code=1, CLOISTER_PORT="1").stderr
 
 
 def test_the_console_of_a_directory_says_what_to_do_where_its_key_was_revoked(
@@ -206,6 +222,6 @@ def test_the_console_of_a_directory_says_what_to_do_where_its_key_was_revoked(
     (Path(local.data) / "local.key").write_text("clo_1\n")
     port = remote.data.rpartition(":")[2]
     outcome = local.run("console", code=1, CLOISTER_PORT=port)
-    assert "local.key was revoked, or another Cloister listens on port" in outcome.stderr
+    assert "local.key was revoked, or another Cloister listens there." in outcome.stderr
     assert "cloister keys create NAME --may admin" in outcome.stderr
     assert "CLOISTER_KEY" not in outcome.stderr

@@ -54,6 +54,7 @@ NOT_ASKED: Mapping[str, tuple[Route, ...]] = {
         ("POST", "/v1/memories/{memory_id}/restore"),
         ("DELETE", "/v1/users/{user_id}"),
         ("POST", "/v1/import"),
+        ("POST", "/v1/import/file"),
         ("PATCH", "/v1/entities/{entity_id}"),
         ("DELETE", "/v1/entities/{entity_id}"),
         ("POST", "/v1/entities/{entity_id}/merge"),
@@ -87,6 +88,7 @@ NOT_ASKED: Mapping[str, tuple[Route, ...]] = {
         ("GET", "/mem0/v1/ping/"),
     ),
     NOT_STORED: (
+        ("POST", "/org/model/test"),
         ("POST", "/v1/extract/preview"),
         ("POST", "/v1/embeddings"),
         ("GET", "/v1/models"),

@@ -280,6 +280,8 @@ PROBES = (
     in_query("GET", "/v1/export", "id", "project", "&scope=project"),
     in_header("GET", "/v1/export?scope=project"),
     in_header("POST", "/v1/import", {"kind": "header"}),
+    in_query("POST", "/v1/import/file", "project_id", "project")._replace(body={"role": "user", "content": "Roses."}),
+    in_header("POST", "/v1/import/file?project_id=none", {"kind": "header"}),
     in_query("GET", "/v1/sessions/{external_id}/messages", "after", "message"),
     in_header("GET", "/org/projects"),
     in_header("GET", "/v1/sessions"),

@@ -135,6 +135,7 @@ def test_tenants_may_name_a_project_in_the_header_and_nobody_else(app: Any, docu
         narrowed = needs(app)[method, path] in ("read", "write", "admin") and (method, path) not in (
             ("DELETE", "/v1/users/{user_id}"),
             ("POST", "/v1/import"),
+            ("POST", "/v1/import/file"),
             ("POST", "/v1/audit"),
         )
         assert named == narrowed, path
@@ -198,9 +199,10 @@ def test_what_a_conflict_a_quota_or_a_missing_project_can_refuse_says_so(documen
     turns = {"chat", "complete_chat", "create_response", "create_message"}
     items = {"add_items", "add_conversation_items", "create_conversation"}
     files = {"view_files", "change_files"}
-    assert with_code("conflict") == {*writing, *others, *projects, *items, *turns, *files, "extract", "import_archive"}
+    imports = {"import_archive", "import_file"}
+    assert with_code("conflict") == {*writing, *others, *projects, *items, *turns, *files, *imports, "extract"}
     assert with_code("turn_in_progress") == turns
-    limited = {*writing, *items, *turns, "create_project", "import_archive", "write_entries", "change_files"}
+    limited = {*writing, *items, *turns, *imports, "create_project", "write_entries", "change_files"}
     assert with_code("quota_exceeded") == {*limited, "audit_tenant"}
     assert with_code("project_required") == {"search", "list_entities", "export_archive"}
     models = {"extract", "preview_extraction", "complete_chat", "create_response", "create_message"}

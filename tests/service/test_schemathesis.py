@@ -22,7 +22,7 @@ SCHEMATHESIS = [sys.executable, "-m", "schemathesis.cli"]
 # A stream that goes on until its reader leaves: Schemathesis would read it to its end. It has tests of its own.
 NEVER_ENDS = ["--exclude-path", "/v1/events"]
 # Schemathesis cannot write the lines of an archive. Importing has tests of its own, in `test_archives.py`.
-NO_JSON = ["--exclude-path", "/v1/import"]
+NO_JSON = ["--exclude-path", "/v1/import", "--exclude-path", "/v1/import/file"]
 # An audit makes a thousand requests of its own. It is shown in `test_audit.py`.
 TAKES_SECONDS = ["--exclude-path", "/v1/audit", "--exclude-path", "/operator/audit"]
 HOOKS = Path(__file__).with_name("schemathesis_hooks.py")

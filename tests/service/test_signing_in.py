@@ -63,7 +63,12 @@ def test_a_link_works_once_and_its_cookie_stays_out_of_reach_of_scripts(house: S
     (cookie,) = answer.headers.get_list("set-cookie")
     port = house.address.rpartition(":")[2]
     assert cookie.startswith(f"cloister_{port}=")
-    assert {part.strip().lower() for part in cookie.split(";")[1:]} == {"httponly", "path=/", "samesite=strict"}
+    assert {part.strip().lower() for part in cookie.split(";")[1:]} == {
+        "httponly",
+        "max-age=2592000",
+        "path=/",
+        "samesite=strict",
+    }
     assert browser.ask("GET", "/v1/sessions").status_code == 200
     assert browser.sign_in(link).status_code == 401
 
@@ -234,6 +239,7 @@ def test_serve_and_console_print_links_and_a_restart_signs_nobody_out(data: Path
             assert browser.sign_in(link).status_code == 204
             assert browser.ask("GET", "/console/session").json()["name"] == "local admin"
             key = (data / "local.key").read_text().strip()
+            assert CommandLine(data=str(data)).json("console")["link"].startswith(f"{first.address}/sign-in#")
             made = CommandLine(data=first.address, key=key).json("console")["link"]
             assert made.startswith(f"{first.address}/sign-in#")
             assert browser.sign_in(made).status_code == 204

@@ -24,13 +24,19 @@ export function onSignedOut(listener: Listener): () => void {
 }
 
 /** `fetch`, but a refusal is thrown. Also what the chat streams through. */
-export const checkedFetch: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init);
+export const checkedFetch: typeof fetch = async (input, init) => checked(await fetch(input, init));
+
+async function checked(response: Response): Promise<Response> {
   if (response.ok) return response;
   const refusal = await readRefusal(response);
   if (refusal.code === "unauthenticated") signedOut.forEach((listener) => listener());
   throw refusal;
-};
+}
+
+/** The JSON of an answer that came another way; a refusal is thrown. */
+export async function answerOf<T>(response: Response): Promise<T> {
+  return (await (await checked(response)).json()) as T;
+}
 
 export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   return (await send("GET", path, undefined, signal)) as T;

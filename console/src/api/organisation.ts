@@ -1,6 +1,6 @@
 /** The tenant: deleting a project, usage over time, the connection of the model, and uploaded files. */
 
-import { checkedFetch, get, post, remove, segment, withQuery } from "./client";
+import { answerOf, get, post, remove, segment, withQuery } from "./client";
 
 export interface DeletedProject {
   sessions_moved: number;
@@ -9,13 +9,10 @@ export interface DeletedProject {
 }
 
 export interface ModelTest {
-  configured: boolean;
-  reachable: boolean;
+  ok: boolean;
   model: string | null;
-  models: string[];
-  reply_ms: number | null;
-  error: string | null;
-  advice: string | null;
+  seconds: number | null;
+  detail: string;
 }
 
 export interface ImportPreview {
@@ -27,7 +24,6 @@ export interface ImportPreview {
   last_at: string | null;
   skipped: Record<string, number>;
   remarks: Record<string, number>;
-  titles: string[];
 }
 
 export interface ImportResult {
@@ -61,20 +57,39 @@ export async function listModels(signal?: AbortSignal): Promise<string[]> {
   return data.filter((each) => each.kind === "chat").map((each) => each.id);
 }
 
-/** What an import of this file would do. */
-export function previewImport(file: File, project: string | null): Promise<ImportPreview> {
-  return upload(file, { project_id: project ?? "none", dry_run: "true" });
+/** Called with the part of a file that was sent, from 0 to 1. */
+export type Progress = (part: number) => void;
+
+/** What is in this file. */
+export function previewImport(file: File, onProgress: Progress): Promise<ImportPreview> {
+  return upload(fileAddress(file, { project_id: "none", dry_run: "true" }), file, "application/octet-stream", onProgress);
 }
 
-export function importFile(file: File, project: string | null): Promise<ImportResult> {
-  return upload(file, { project_id: project ?? "none" });
+export function importFile(file: File, project: string | null, onProgress: Progress): Promise<ImportResult> {
+  return upload(fileAddress(file, { project_id: project ?? "none" }), file, "application/octet-stream", onProgress);
 }
 
-async function upload<T>(file: File, query: Record<string, string>): Promise<T> {
-  const response = await checkedFetch(withQuery("/v1/import/file", { filename: file.name, ...query }), {
-    method: "POST",
-    body: file,
-    headers: { "Content-Type": "application/octet-stream" },
+/** An archive of a Cloister says itself where everything goes. */
+export function importArchive(file: File, onProgress: Progress): Promise<ImportResult> {
+  return upload("/v1/import", file, "application/x-ndjson", onProgress);
+}
+
+function fileAddress(file: File, query: Record<string, string>): string {
+  return withQuery("/v1/import/file", { filename: file.name.slice(-200), modified_at: new Date(file.lastModified).toISOString(), ...query });
+}
+
+/** Not by `fetch`, which does not say how much was sent. */
+function upload<T>(address: string, file: File, type: string, onProgress: Progress): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", address);
+    request.setRequestHeader("Content-Type", type);
+    request.upload.onprogress = (event) => onProgress(event.lengthComputable && event.total > 0 ? event.loaded / event.total : 0);
+    request.onerror = () => reject(new TypeError("network"));
+    request.onload = () => {
+      const response = new Response(request.responseText, { status: request.status });
+      void answerOf<T>(response).then(resolve, reject);
+    };
+    request.send(file);
   });
-  return (await response.json()) as T;
 }

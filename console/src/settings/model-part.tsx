@@ -1,9 +1,10 @@
 import { get } from "../api/client";
 import { CopyButton } from "../parts/copy-button";
 import { useAnswer } from "../parts/use-answer";
+import { ModelTestButton } from "./model-test";
 
 const RECALL_ONLY = "recall-only";
-const HOW = `export CLOISTER_MODEL_URL=http://127.0.0.1:11434/v1   # Ollama, for one
+export const HOW = `export CLOISTER_MODEL_URL=http://127.0.0.1:11434/v1   # Ollama, for one
 export CLOISTER_MODEL_NAME=qwen3:8b                   # where it has several
 export CLOISTER_MODEL_KEY=…                           # where it asks for one
 cloister serve`;
@@ -19,6 +20,7 @@ export function ModelPart() {
     <>
       {models.problem && <p className="trouble" role="alert">{models.problem}</p>}
       {name !== undefined && name !== RECALL_ONLY && <p className="lead">Connected model: <strong>{name}</strong></p>}
+      {name !== undefined && name !== RECALL_ONLY && <ModelTestButton />}
       {name === RECALL_ONLY && (
         <>
           <p className="lead">No model connected.</p>

@@ -179,6 +179,7 @@ function Footer({ canSelect, onSelect, onLeave }: { canSelect: boolean; onSelect
     <footer>
       {connection === "lost" && <p className="lost" role="status">Not connected. Trying again…</p>}
       <NavLink to="/memory" icon="leaf" label="Memory" path={path} onLeave={onLeave} />
+      <NavLink to="/start" icon="arch" label="Start" path={path} onLeave={onLeave} />
       <NavLink to="/settings" icon="gear" label="Settings" path={path} onLeave={onLeave} />
       {canSelect && (
         <button type="button" className="quiet" onClick={onSelect} aria-label="Select conversations" title="Select conversations">
@@ -189,7 +190,7 @@ function Footer({ canSelect, onSelect, onLeave }: { canSelect: boolean; onSelect
   );
 }
 
-function NavLink({ to, icon, label, path, onLeave }: { to: string; icon: "leaf" | "gear"; label: string; path: string; onLeave: () => void }) {
+function NavLink({ to, icon, label, path, onLeave }: { to: string; icon: "arch" | "leaf" | "gear"; label: string; path: string; onLeave: () => void }) {
   return (
     <a href={to} className="nav-link" aria-current={path.startsWith(to) ? "page" : undefined} onClick={(event) => follow(event, () => { go(to); onLeave(); })}>
       <Icon name={icon} />

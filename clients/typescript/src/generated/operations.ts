@@ -47,6 +47,7 @@ import type {
   MessageId,
   MessageList,
   MessagePage,
+  ModelTest,
   MovePreview,
   Name,
   NewApiKey,
@@ -102,6 +103,17 @@ export type Streamed = ReadableStream<Uint8Array>;
 
 /** What each operation takes and answers. */
 export interface Operations {
+  /**
+   * Ask the configured model for one short reply, for at most 20 seconds. A model that does not answer is no error of
+   * this request: `ok` is false then, and `detail` says why. Needs the permission `admin`.
+   */
+  test_model: {
+    path: Record<never, never>;
+    query: Record<never, never>;
+    headers: Record<never, never>;
+    body: undefined;
+    answer: ModelTest;
+  };
   /** Create a tenant, with its default project and its first admin key. Needs the operator's key. */
   create_tenant: {
     path: Record<never, never>;
@@ -963,6 +975,7 @@ export interface Operations {
 }
 
 export const ROUTES: { readonly [name in keyof Operations]: Route } = {
+  test_model: { method: "POST", path: "/org/model/test", repeat: "never", answer: "json" },
   create_tenant: { method: "POST", path: "/operator/tenants", repeat: "with-key", answer: "json" },
   list_tenants: { method: "GET", path: "/operator/tenants", repeat: "always", answer: "json" },
   list_projects: { method: "GET", path: "/org/projects", repeat: "always", answer: "json" },

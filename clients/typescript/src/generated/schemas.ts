@@ -762,6 +762,14 @@ export interface MessagePage {
   receipts: ReceiptSummary[];
 }
 
+/** Whether the model answered a short question, after how many seconds its first words came, and what to do if not. */
+export interface ModelTest {
+  ok: boolean;
+  model: string | null;
+  seconds: number | null;
+  detail: string;
+}
+
 /**
  * What would move with a session. `replies_given_recalled_text` counts its replies that were given recalled text of the
  * pool that it would leave: their own words move along, what they quote of that text does not. `sessions` and `users`:

@@ -8,6 +8,7 @@ from pathlib import Path
 from cloister.domain.errors import InvalidRequest, ServerError, Unauthenticated
 from cloister.interfaces.cli.options import Data, Json, Key
 from cloister.interfaces.cli.terminal import answer
+from cloister.interfaces.server_file import server_file
 from cloister.settings import Remote, Settings, read_remote, read_settings
 
 
@@ -19,8 +20,8 @@ class _Link:
 def console(data: Data = None, key: Key = None, json: Json = False) -> None:
     """Print a link that signs a browser in to the console, once.
 
-    With the address of a server, for the given key; with a data directory, for the key in its local.key and the server on this
-    machine, at CLOISTER_PORT.
+    With the address of a server, for the given key; with a data directory, for the key in its local.key and the server that serves
+    it on this machine, whatever its port.
     """
     remote = read_remote(data, key)
     if remote is not None:
@@ -42,17 +43,17 @@ def _link(remote: Remote) -> str:
 
 @contextmanager
 def _advice(settings: Settings) -> Generator[None]:
-    """Say what to do if the server of a data directory is not where it is expected, or refuses the local key."""
+    """Say what to do if no server of a data directory is found, or it refuses the local key."""
     try:
         yield
     except ServerError as error:
         error.add_note(
-            f"If it listens on another port than {settings.port}, set CLOISTER_PORT, or give --data http://HOST:PORT and --key."
+            "Start it with `cloister serve`. If it runs on another machine, give --data http://HOST:PORT and --key."
         )
         raise
     except Unauthenticated as error:
         error.__notes__ = [
-            f"The key in {_key_file(settings)} was revoked, or another Cloister listens on port {settings.port}. Create a key with "
+            f"The key in {_key_file(settings)} was revoked, or another Cloister listens there. Create a key with "
             "`cloister keys create NAME --may admin`, and give it as --key, with the server's address as --data."
         ]
         raise
@@ -65,8 +66,10 @@ def _local(settings: Settings) -> Remote:
         raise InvalidRequest(
             "data", f"has no {file.name}: give the address of the server as --data, and a key to it as --key."
         )
-    address = f"http://{f'[{settings.host}]' if ':' in settings.host else settings.host}:{settings.port}"
-    return Remote(address=address, key=file.read_text().strip())
+    running = server_file(settings)
+    configured = f"http://{f'[{settings.host}]' if ':' in settings.host else settings.host}:{settings.port}"
+    address = running.address() if running is not None else None
+    return Remote(address=address or configured, key=file.read_text().strip())
 
 
 def _key_file(settings: Settings) -> Path:

@@ -9,7 +9,7 @@ from typing import BinaryIO, cast
 
 from cloister.domain.archive.conversations import Spoken
 from cloister.domain.archive.lines import ARCHIVE, CONVERSATIONS
-from cloister.domain.errors import InvalidRequest
+from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.patterns import anchored
 from cloister.interfaces.formats.chat_log import ChatLog, is_chat_log
 from cloister.interfaces.formats.chatgpt import is_chatgpt, read_chatgpt
@@ -21,6 +21,7 @@ from cloister.interfaces.formats.names import FORMATS, Format
 
 # What an export of an assistant is called in its zip file.
 _CONVERSATIONS = anchored(r"conversations(-[0-9]{1,6})?\.json")
+_LARGEST_UNPACKED = 1 << 33
 _EXPECTED: Mapping[Format, str] = {
     "cloister": "an archive of a Cloister",
     "chatgpt": "conversations with a `mapping`",
@@ -157,6 +158,9 @@ def _members(archive: zipfile.ZipFile) -> Iterator[BinaryIO]:
     names = sorted(name for name in archive.namelist() if _has_conversations(PurePosixPath(name)))
     if not names:
         raise InvalidRequest("file", "is a zip file without conversations.json: is it an export of an assistant?")
+    size = sum(archive.getinfo(name).file_size for name in names)
+    if size > _LARGEST_UNPACKED:
+        raise TooLarge("file", size, _LARGEST_UNPACKED, "bytes when it is unpacked")
     for name in names:
         try:
             with archive.open(name) as file:

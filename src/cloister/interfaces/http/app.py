@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from cloister.bootstrap import Services
 from cloister.interfaces.http import health
 from cloister.interfaces.http.anthropic import files
+from cloister.interfaces.http.chat import model_test
 from cloister.interfaces.http.chat import routes as chat
 from cloister.interfaces.http.chat.relay import PeerRelay
 from cloister.interfaces.http.chat.running_turns import RunningTurns
@@ -124,6 +125,7 @@ def create_app(
         corrections,
         entities,
         chat,
+        model_test,
         openai_chat,
         openai_models,
         mcp,

@@ -35,7 +35,7 @@ _LARGEST_UNREAD_BODY = 8_192
 _LARGEST_DELAYED_WRITE = 65_536
 _TRY_AGAIN_SECONDS = 1
 # Bodies of any length, which have to go on arriving, but need not be complete in time.
-_LONG_BODIES = ("/v1/import",)
+_LONG_BODIES = ("/v1/import", "/v1/import/file")
 
 
 @dataclass(kw_only=True, slots=True)

@@ -30,7 +30,7 @@ _GONE = 499
 _BROKEN = 500
 _REQUEST_ID = anchored(r"[A-Za-z0-9._-]{1,64}")
 # Routes that read a body of any length while it arrives, after the caller was admitted.
-STREAMED_BODIES = {("POST", "/v1/import")}
+STREAMED_BODIES = {("POST", "/v1/import"), ("POST", "/v1/import/file")}
 _TOO_LARGE = f"The body is larger than {LARGEST_BODY:,} bytes."
 
 

@@ -5,8 +5,8 @@ import gc
 import os
 import signal
 import socket
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -22,6 +22,7 @@ from cloister.interfaces.http.logs import log_to_stderr
 from cloister.interfaces.http.server import Server, raise_file_limit
 from cloister.interfaces.http.supervisor import Supervisor, end_with_supervisor, inherited, report_ready
 from cloister.interfaces.memory_arenas import limit_arenas
+from cloister.interfaces.server_file import server_file
 from cloister.interfaces.stop_signals import stop_signals
 from cloister.services.tenancy.api_keys import KeyFields
 from cloister.settings import Settings, environment_of
@@ -60,15 +61,31 @@ def serve(settings: Settings, *, announce: Callable[[Announcement], None], shows
         listening = _listen(settings.host, settings.port)
         announcement = _announcement(services, settings, listening, shows_secrets=shows_secrets)
         if settings.processes == 1:
-            announce(announcement)
-            _serve(services, settings, [listening], _address_for_peers(settings, listening))
-            return
+            with _named_in_directory(settings, listening):
+                announce(announcement)
+                _serve(services, settings, [listening], _address_for_peers(settings, listening))
+                return
     log_to_stderr()
     environment = environment_of(settings)
+    with _named_in_directory(settings, listening):
+        try:
+            Supervisor(listening, environment, settings.processes).run(lambda: announce(announcement))
+        except ChildProcessError as error:
+            raise StorageUnavailable(str(error)) from error
+
+
+@contextmanager
+def _named_in_directory(settings: Settings, listening: socket.socket) -> Generator[None]:
+    """While it serves, the data directory names the address of this server."""
+    file = server_file(settings)
+    if file is None:
+        yield
+        return
+    file.write(_address_on_this_machine(listening))
     try:
-        Supervisor(listening, environment, settings.processes).run(lambda: announce(announcement))
-    except ChildProcessError as error:
-        raise StorageUnavailable(str(error)) from error
+        yield
+    finally:
+        file.remove()
 
 
 def _serve(
@@ -126,8 +143,15 @@ def _address_for_peers(settings: Settings, listening: socket.socket) -> str:
     host, port = listening.getsockname()[:2]
     if settings.peer_host is not None:
         return _url(settings.peer_host, port)
+    if settings.postgres and ip_address(host).is_unspecified:
+        return _url(socket.gethostname(), port)
+    return _address_on_this_machine(listening)
+
+
+def _address_on_this_machine(listening: socket.socket) -> str:
+    host, port = listening.getsockname()[:2]
     if ip_address(host).is_unspecified:
-        host = socket.gethostname() if settings.postgres else "127.0.0.1" if "." in host else "::1"
+        host = "127.0.0.1" if "." in host else "::1"
     return _url(host, port)
 
 

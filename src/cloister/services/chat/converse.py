@@ -94,7 +94,7 @@ class Chat:
         quotes_only: bool = False,
     ) -> None:
         """`quotes_only`: the model is none, and quotes what was recalled."""
-        self._quotes_only = quotes_only
+        self.quotes_only = quotes_only
         self._allows_caller_keys = allows_caller_keys
         self._turns = turns
         self._contexts = contexts
@@ -217,7 +217,7 @@ class Chat:
             context = self._contexts.build(turn.reach, name, self.recall_request(request, asked))
         except NotFound as gone:
             raise TurnMoved(name) from gone
-        if self._quotes_only:
+        if self.quotes_only:
             return self.quoted(context)
         known = {message.id for message in turn.messages}
         related = tuple(item for item in context.relevant_history if item.message.id not in known)
@@ -225,11 +225,11 @@ class Chat:
 
     def recall_request(self, request: ContextRequest, asked: frozenset[MessageId]) -> ContextRequest:
         """The request for what the model is given; `asked` are the messages that ask."""
-        return quoting_request(request, asked) if self._quotes_only else request
+        return quoting_request(request, asked) if self.quotes_only else request
 
     def quoted(self, context: Context) -> Context:
         """What of a context the model is given: without a model, what is quoted."""
-        return quotable(context) if self._quotes_only else context
+        return quotable(context) if self.quotes_only else context
 
     def _receipt(self, turn: Turn) -> ReplyReceipt:
         return ReplyReceipt(

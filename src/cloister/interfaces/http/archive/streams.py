@@ -18,6 +18,7 @@ MEDIA_TYPE = "application/x-ndjson"
 SLOW_SECONDS = 30.0
 """A client that takes longer to read what it was sent is disconnected: an export keeps a snapshot of the database open."""
 _CHUNK = 65_536
+_LINES_BETWEEN_CHECKS = 100
 
 
 class ArchiveStream(Response):
@@ -74,15 +75,32 @@ def _chunks(lines: Iterator[bytes]) -> Generator[bytes]:
 def received_lines(request: Request, guard: StreamGuard) -> Iterator[bytes]:
     """The lines of a request's body, while it arrives; for a handler, which runs on a thread. Raises if the caller may no longer
     write what arrives."""
-    return split_lines(_received(request.stream(), guard))
+    return split_lines(received_chunks(request, guard))
+
+
+def received_chunks(request: Request, guard: StreamGuard) -> Iterator[bytes]:
+    """The bytes of a request's body, as the lines."""
+    return _received(request.stream(), guard)
+
+
+def checked_lines(lines: Iterator[bytes], guard: StreamGuard) -> Iterator[bytes]:
+    """Lines that are read on a thread, as long as the caller may write them."""
+    for number, line in enumerate(lines):
+        if number % _LINES_BETWEEN_CHECKS == 0:
+            anyio.from_thread.run(_check, guard)
+        yield line
+
+
+async def _check(guard: StreamGuard) -> None:
+    if not await guard.admits():
+        raise guard.refusal or AccessEnded
 
 
 def _received(stream: AsyncIterator[bytes], guard: StreamGuard) -> Iterator[bytes]:
     async def receive() -> bytes | None:
         # Checked after the wait, which is as long as the client likes.
         chunk = await anext(stream, None)
-        if not await guard.admits():
-            raise guard.refusal or AccessEnded
+        await _check(guard)
         return chunk
 
     while (chunk := anyio.from_thread.run(receive)) is not None:

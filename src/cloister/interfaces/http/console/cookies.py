@@ -12,6 +12,8 @@ from cloister.domain.errors import Forbidden
 
 _SAFE = ("GET", "HEAD")
 _OWN_PAGES = ("same-origin", "none")
+# Longer than a sign-in lasts: the server ends one that is not used, and restarts that time at every use.
+_COOKIE_SECONDS = 30 * 24 * 60 * 60
 
 
 def token_of(request: Request) -> str | None:
@@ -37,8 +39,16 @@ def refuse_other_origins(request: Request) -> None:
 
 
 def set_token(response: Response, request: Request, token: str) -> None:
-    """Set the cookie: a session cookie that no script can read and no other site can send."""
-    response.set_cookie(_name(request), token, path="/", secure=_secure(request), httponly=True, samesite="strict")
+    """Set the cookie, which no script can read and no other site can send. It survives the end of the browser."""
+    response.set_cookie(
+        _name(request),
+        token,
+        max_age=_COOKIE_SECONDS,
+        path="/",
+        secure=_secure(request),
+        httponly=True,
+        samesite="strict",
+    )
 
 
 def delete_token(response: Response, request: Request) -> None:

@@ -19,10 +19,24 @@ _ARCHIVE = (
     '{"kind":"end","counts":{"header":1},"sha256":'
     '{"header":"01696fb58f7ed271acbab8a7cedc9ef2930686fdae520a9f76b7dbfdc9b342e2"}}\n'
 )
+_LOG = '{"role": "user", "content": "The ferry leaves at ten past.", "created_at": "2026-05-01T12:00:00Z"}\n'
 ARCHIVE_EXAMPLES: Mapping[str, Example] = {
     "export_archive": Example(answer=_ARCHIVE),
     "import_archive": Example(
         request=_ARCHIVE,
         answer={"added": _IMPORTED, "unchanged": dict.fromkeys(_IMPORTED, 0), "skipped": {}, "remarks": {}},
+    ),
+    "import_file": Example(
+        request=_LOG,
+        answer={
+            "format": "log",
+            "conversations": 1,
+            "messages": 1,
+            "memories": 0,
+            "first_at": "2026-05-01T12:00:00.000000Z",
+            "last_at": "2026-05-01T12:00:00.000000Z",
+            "skipped": {},
+            "remarks": {},
+        },
     ),
 }

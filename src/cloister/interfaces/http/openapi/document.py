@@ -98,7 +98,7 @@ _HEADERS: Mapping[str, Node] = {
     "Location": {"required": True, "schema": {"type": "string"}},
 }
 # Routes that refuse a project header, because they concern all projects.
-_OF_ALL_PROJECTS = ("erase_user", "import_archive", "audit_tenant")
+_OF_ALL_PROJECTS = ("erase_user", "import_archive", "import_file", "audit_tenant")
 _OF_EVERY_CALLER = ("invalid_request", "wrong_host", "too_large", "internal_error")
 _OF_TENANTS = ("invalid_project_id", "unauthenticated", "forbidden", "not_found", "rate_limited", "overloaded")
 _OF_OPERATORS = ("unauthenticated", "forbidden", "rate_limited", "overloaded")
@@ -111,6 +111,7 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "erase_tenant": ("not_found", "conflict"),
     "export_archive": ("project_required",),
     "import_archive": ("conflict", "quota_exceeded"),
+    "import_file": ("conflict", "quota_exceeded"),
     "create_tenant_key": ("not_found",),
     "audit_tenant": ("quota_exceeded",),
     "delete_project": ("conflict",),

@@ -184,6 +184,7 @@ EXAMPLES: Mapping[str, Example] = {
     "create_api_key": Example(request=_NEW_KEY, answer={**_API_KEY, "key": KEY}),
     "revoke_api_key": Example(),
     "get_usage": Example(answer=_USAGE),
+    "test_model": Example(answer={"ok": True, "model": "llama-3", "seconds": 0.42, "detail": "The model answers."}),
     "build_context": Example(
         request={"session_id": "lisbon-tickets", "query": "When does the ferry leave?", "budget_tokens": 2_000},
         answer={
@@ -308,6 +309,9 @@ PARAMETERS: Mapping[str, Any] = {
     "wait": "indexed",
     "branch": "all",
     "dry_run": True,
+    "filename": "conversations.json",
+    "format": "chatgpt",
+    "modified_at": SAID,
     "retention_days": 365,
     "budget_tokens": 300,
     "users": "all",

@@ -1,7 +1,7 @@
 """Reads files of archives and of other assistants' exports, to preview or to import them (ORG-11, ORG-12)."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from cloister.domain.timestamps import iso
 from cloister.interfaces.formats.export_file import ExportFile
 from cloister.interfaces.python.archives.files import STEP, checked_archive
 from cloister.interfaces.python.archives.shapes import BytesProgress, Imported, ImportPreview
-from cloister.interfaces.python.backends.interface import Backend
 
 
 def preview_file(file: Path, format: str | None) -> ImportPreview:
@@ -34,14 +33,14 @@ def preview_file(file: Path, format: str | None) -> ImportPreview:
 
 
 def import_file(
-    backend: Backend,
+    import_lines: Callable[[Iterator[bytes]], Imported],
     file: Path,
     project: ProjectId | None,
     format: str | None,
     user: str | None,
     progress: BytesProgress | None,
 ) -> Imported:
-    """Import the conversations of the file into a project, or into none."""
+    """Import the conversations of the file into a project, or into none. `import_lines` imports the lines that are made of it."""
     source = ExportFile(file, format)
     if source.format == "cloister":
         raise InvalidRequest("file", "is an archive of a Cloister: import it as a whole (import_archive).")
@@ -52,7 +51,7 @@ def import_file(
         user=user,
         created_by=f"cloister {version('cloister')}",
     )
-    imported = backend.import_archive(lines if progress is None else _watched(lines, progress))
+    imported = import_lines(lines if progress is None else _watched(lines, progress))
     source.refuse_empty()
     return Imported(
         added=imported.added,

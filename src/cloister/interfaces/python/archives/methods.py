@@ -70,4 +70,4 @@ class ArchiveMethods:
         from cloister.interfaces.python.archives.imports import import_file
 
         project = None if project_id is None else parse_project_id(project_id)
-        return import_file(self._backend, Path(file), project, format, checked_user(user_id), progress)
+        return import_file(self._backend.import_archive, Path(file), project, format, checked_user(user_id), progress)
