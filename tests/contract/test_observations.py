@@ -119,3 +119,22 @@ def test_a_note_goes_with_any_message_of_its_stretch_and_what_remains_is_noted_a
     house.services.extraction.extract_now(house.reach, "a")
     assert house.notes("a")
     assert not any("Xandor0 " in note for note in house.notes("a"))
+
+
+def test_after_a_message_within_a_stretch_was_deleted_its_first_message_is_noted_again(house: MemorySetup) -> None:
+    """MEM-9: only what was deleted is missing from the notes that are made again."""
+    house.session("a")
+    talk(house, "a", "Xandor")
+    _, page = house.services.sessions.messages(house.reach, "a", limit=200)
+    first = sources(house)[0][0]
+    assert first == page[0].id
+    house.services.forgetting.message(house.reach, page[2].id)
+    house.services.extraction.extract_now(house.reach, "a")
+    assert sources(house)[0][0] == first
+    assert page[2].id not in {each for noted in sources(house) for each in noted}
+
+
+def sources(house: MemorySetup) -> list[tuple[int, ...]]:
+    return [
+        stored.observation.sources for stored in house.services.observations.of_session(house.reach, "a", limit=200)
+    ]

@@ -152,6 +152,21 @@ def test_each_failure_is_its_callers_own(notes: Notes) -> None:
     writer.close()
 
 
+def test_what_was_refused_together_and_stored_apart_is_not_reported_as_failed(notes: Notes) -> None:
+    """The first attempt of all is undone because another failed; its answers are undone with it."""
+
+    def crowded(words: Sequence[str]) -> list[str | Exception]:
+        return [KeyError(word) if len(words) > 1 else notes.write(word) for word in words]
+
+    writer = GroupCommit(notes)
+    alone: BatchKind[str, str, str] = BatchKind("alone", list, crowded)
+    outcomes = writer.run_batch([("one", alone), ("two", alone), ("fails", together(notes))])
+    assert outcomes[:2] == ["ONE", "TWO"]
+    assert isinstance(outcomes[2], ValueError)
+    assert notes.kept == ["one", "two"]
+    writer.close()
+
+
 @pytest.mark.parametrize("beside", [False, True])
 def test_a_write_inside_a_write_is_refused_and_not_waited_for(notes: Notes, beside: bool) -> None:
     writer = GroupCommit(notes)
