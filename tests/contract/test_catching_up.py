@@ -17,6 +17,7 @@ from cloister.services.conversations import move
 from cloister.services.conversations import sessions as keep_sessions
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.recall.build_context import ContextRequest
+from cloister.services.recall.search import MemoryHit, SearchTarget
 from cloister.storage.stores.pools import PoolStore
 from support.databases.engines import Engine, exact_index
 
@@ -248,3 +249,22 @@ def test_a_session_moved_while_its_new_project_is_deleted_is_refused_or_returned
     assert refusal is None or isinstance(refusal, NotFound)
     assert scene.reader.sessions.get(scene.reach, "changing").project is None
     assert scene.recalled() == ["one"]
+
+
+def test_memories_that_moved_away_are_not_even_candidates_in_the_pool_they_left(engine: Engine) -> None:
+    """ISO-5: the index of the old pool is told of the move; storage alone would hide them, at the cost of true hits."""
+    services = engine.services()
+    reach = Reach(tenant=services.projects.create_tenant("One")[0])
+    garden, kitchen = (services.projects.create_project(reach, name).id for name in ("Garden", "Kitchen"))
+    for name in ("stays", "leaves"):
+        services.sessions.create(reach, SessionFields(external_id=name, project=garden, user_id="ann"))
+        services.memories.add(reach, name, [f"The rose that {name} is red."])
+
+    def found() -> list[str]:
+        hits = services.search.search(reach, "rose", SearchTarget(session="stays"), 10, ["memories"], min_relevance=0)
+        return sorted(hit.stored.memory.content for hit in hits if isinstance(hit, MemoryHit))
+
+    assert len(found()) == 2
+    services.sessions.move(reach, "leaves", kitchen)
+    assert found() == ["The rose that stays is red."]
+    assert services.recall.foreign_hits == 0

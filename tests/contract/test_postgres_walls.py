@@ -91,6 +91,15 @@ def tenant_connection(migrated_postgres: str) -> Generator[Connection]:
         yield connection
 
 
+def test_row_security_is_forced_on_every_table_of_tenants(owner: Connection) -> None:
+    """ISO-4: the owner of a table is bound by the policies too."""
+    rows = owner.execute(
+        "SELECT relname, relrowsecurity, relforcerowsecurity FROM pg_class WHERE relname = ANY(%s) AND relkind = 'r'",
+        [list(TENANT_TABLES)],
+    ).fetchall()
+    assert {name: (enabled, forced) for name, enabled, forced in rows} == dict.fromkeys(TENANT_TABLES, (True, True))
+
+
 def enter(connection: Connection, household: Household) -> None:
     connection.execute("SELECT set_config('cloister.tenant', %s, false)", [str(household.tenant)])
 

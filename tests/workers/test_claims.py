@@ -101,9 +101,11 @@ def claimed(services: Services) -> Claim:
 def test_a_tenant_with_much_to_do_does_not_starve_the_others(place: Place) -> None:
     services = cloister(place)
     crowd = settle(services, "crowd", 40).tenant
-    few = {settle(services, name, 1).tenant for name in ("ann", "bob")}
-    first = [claimed(services).reach.tenant for _ in range(3)]
-    assert set(first) == {crowd, *few}, "each has a turn before any has a second one"
+    few = {settle(services, name, 3).tenant for name in ("ann", "bob")}
+    for _ in range(3):
+        # As many sessions of each as there are rounds: without turns, all claims of a round would be of one tenant.
+        turns = {claimed(services).reach.tenant for _ in range(3)}
+        assert turns == {crowd, *few}, "each has a turn before any has another one"
     assert {claimed(services).reach.tenant for _ in range(37)} == {crowd}
 
 
@@ -185,6 +187,17 @@ def test_mem_4_a_lease_is_renewed_for_as_long_as_the_model_thinks(place: Place) 
     model.go_on.set()
     run.join(30)
     assert slow.extraction.results == {"succeeded": 1, "failed": 0, "lost": 0}
+
+
+def test_mem_4_a_claim_that_another_took_is_known_to_be_lost_at_its_next_renewal(place: Place) -> None:
+    """So that no model is asked in vain: the work could not be stored."""
+    services = cloister(place, lease_seconds=0.3)
+    reach = settle(services, "One", 1)
+    claim = services.claims.claim(reach, services.sessions.get(reach, "One-0").id)
+    assert claim is not None
+    with services.claims.renewing(claim):
+        services.claims.release(Claim(reach=claim.reach, session=claim.session, number=claim.number))
+        eventually(lambda: claim.lost)
 
 
 def test_a_worker_that_stops_lets_go_of_what_it_has_and_another_may_have_it_at_once(place: Place) -> None:
