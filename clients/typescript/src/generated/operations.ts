@@ -34,6 +34,7 @@ import type {
   FileView,
   Forgotten,
   HitList,
+  ImportPreview,
   Imported,
   ItemList,
   ItemPage,
@@ -82,6 +83,7 @@ import type {
   TenantPage,
   TenantSettings,
   TenantSettingsInput,
+  Time,
   TimelinePage,
   Usage,
   VisibilityPreview,
@@ -333,6 +335,20 @@ export interface Operations {
     headers: Record<never, never>;
     body: Streamed;
     answer: Imported;
+  };
+  /**
+   * Import a file that another assistant exported, sent as it is: the conversations of ChatGPT or Claude (JSON, or the
+   * zip file), memories of mem0, or a log of messages; of at most 512 MiB. With `dry_run=true` nothing is stored, and
+   * the answer is what is in it. Everything goes into one project, within the reach of the key. What is there already
+   * stays as it is, so that a newer export adds the new messages only. An archive of a Cloister is imported with `POST
+   * /v1/import`. Needs the permission `admin`.
+   */
+  import_file: {
+    path: Record<never, never>;
+    query: { project_id: string; filename?: Name | undefined; format?: string | undefined; user_id?: Name | undefined; modified_at?: Time | undefined; dry_run?: boolean | undefined };
+    headers: Record<never, never>;
+    body: Streamed;
+    answer: Imported | ImportPreview;
   };
   /**
    * Check the isolation of this server from inside the caller's tenant: make projects, users, sessions and keys with
@@ -997,6 +1013,7 @@ export const ROUTES: { readonly [name in keyof Operations]: Route } = {
   create_tenant_key: { method: "POST", path: "/operator/tenants/{tenant_id}/keys", repeat: "with-key", answer: "json" },
   export_archive: { method: "GET", path: "/v1/export", repeat: "always", answer: "stream" },
   import_archive: { method: "POST", path: "/v1/import", repeat: "never", answer: "json" },
+  import_file: { method: "POST", path: "/v1/import/file", repeat: "never", answer: "json" },
   audit_tenant: { method: "POST", path: "/v1/audit", repeat: "never", answer: "json" },
   audit_server: { method: "POST", path: "/operator/audit", repeat: "never", answer: "json" },
   create_session: { method: "POST", path: "/v1/sessions", repeat: "with-key", answer: "json" },

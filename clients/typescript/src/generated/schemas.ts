@@ -583,6 +583,21 @@ export interface ImportCounts {
 }
 
 /**
+ * What is in a file: its format, how much of each, and from when until when. `skipped`: what cannot be imported, by
+ * reason. `remarks`: what is to be known of the rest, with its number.
+ */
+export interface ImportPreview {
+  format: string;
+  conversations: number;
+  messages: number;
+  memories: number;
+  first_at: string | null;
+  last_at: string | null;
+  skipped: Record<string, number>;
+  remarks: Record<string, number>;
+}
+
+/**
  * What was added and what was there already. `skipped`: how many conversations or messages were not imported, by
  * reason. `remarks`: what is to be known of others that were imported, with their number.
  */

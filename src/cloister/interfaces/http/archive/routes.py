@@ -1,5 +1,6 @@
 """Export and import (ORG-11, ORG-12)."""
 
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Annotated, Any, Literal, cast
 
@@ -10,15 +11,27 @@ from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.errors import CloisterError, InvalidRequest
 from cloister.domain.identifiers import NO_PROJECT, parse_project_id
 from cloister.domain.text import checked_name
-from cloister.interfaces.http.archive.streams import MEDIA_TYPE, ArchiveStream, received_lines
+from cloister.domain.timestamps import parse_iso
+from cloister.interfaces.formats.names import FORMATS
+from cloister.interfaces.http.archive.streams import (
+    MEDIA_TYPE,
+    ArchiveStream,
+    checked_lines,
+    received_chunks,
+    received_lines,
+)
+from cloister.interfaces.http.archive.uploads import stored_upload
 from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs
-from cloister.interfaces.http.dispatch.routes import GuardedRoute, UnqueuedRoute
+from cloister.interfaces.http.dispatch.parameters import DryRun
+from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.dispatch.tenant_limit import TenantConcurrencyLimit
 from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.problems import of_error
 from cloister.interfaces.http.resources.answers import answer
-from cloister.interfaces.python.archives import shapes
+from cloister.interfaces.python.archives import imports, shapes
+
+_FILE: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
 
 exporting = TenantConcurrencyLimit(of_all=8, of_one=2)
 importing = TenantConcurrencyLimit(of_all=8, of_one=2)
@@ -34,7 +47,33 @@ ExportId = Annotated[
 ]
 
 
-class StreamedBodyRoute(UnqueuedRoute):
+ImportProject = Annotated[
+    str,
+    Query(
+        description="The project that the conversations go into, or `none` for no project.",
+        json_schema_extra=schemas.PROJECT_OR_NONE,
+    ),
+]
+FileName = Annotated[
+    str | None,
+    Query(
+        description="The name of the file. A log of one conversation is known by it.", json_schema_extra=schemas.NAME
+    ),
+]
+FileFormat = Annotated[str | None, Query(description=f"One of {', '.join(FORMATS)}; without it, it is found out.")]
+ImportUser = Annotated[
+    str | None, Query(description="The user that the conversations belong to.", json_schema_extra=schemas.NAME)
+]
+ModifiedAt = Annotated[
+    str | None,
+    Query(
+        description="When the file was changed last: the time of messages that have none.",
+        json_schema_extra=schemas.TIME,
+    ),
+]
+
+
+class StreamedBodyRoute(GuardedRoute):
     """A route whose body is read by its handler while it arrives, after the caller was admitted. It may be of any length."""
 
     async def _respond(self, request: Request) -> Response:
@@ -100,6 +139,53 @@ def import_archive(request: Request, caller: Caller) -> Response:
             request.state.error = error
             return of_error(error, notes=True)
     return answer(shapes.imported_shape(imported))
+
+
+@import_router.post(
+    "/v1/import/file",
+    response_model=shapes.Imported | shapes.ImportPreview,
+    openapi_extra={"requestBody": {"required": True, "content": {"application/octet-stream": _FILE}}},
+)
+@needs("admin")
+def import_file(
+    request: Request,
+    caller: Caller,
+    project_id: ImportProject,
+    filename: FileName = None,
+    format: FileFormat = None,
+    user_id: ImportUser = None,
+    modified_at: ModifiedAt = None,
+    dry_run: DryRun = False,
+) -> Response:
+    """Import a file that another assistant exported, sent as it is: the conversations of ChatGPT or Claude (JSON, or the zip file),
+    memories of mem0, or a log of messages; of at most 512 MiB. With `dry_run=true` nothing is stored, and the answer is what is in
+    it. Everything goes into one project, within the reach of the key. What is there already stays as it is, so that a newer export
+    adds the new messages only. An archive of a Cloister is imported with `POST /v1/import`."""
+    if caller.project_header is not None:
+        raise InvalidRequest("X-Project-ID", "is not used by an import: name the project as project_id.")
+    project = None if project_id == NO_PROJECT else parse_project_id(project_id)
+    user = None if user_id is None else checked_name(user_id, "user_id")
+    modified = None if modified_at is None else parse_iso(modified_at, "modified_at")
+
+    reach = caller.reach
+    recheck = cast(AccessRecheck, request.app.state.access_recheck)
+    guard = recheck.guard(caller, ("import", reach), lambda now: _may_import(now, reach == now.reach))
+
+    def run(lines: Iterator[bytes]) -> shapes.Imported:
+        return shapes.imported_shape(caller.services.import_lines.run(reach, checked_lines(lines, guard)))
+
+    with importing.taken(reach.tenant, _BUSY):
+        try:
+            with stored_upload(received_chunks(request, guard), filename, modified) as file:
+                done = (
+                    imports.preview_file(file, format)
+                    if dry_run
+                    else imports.import_file(run, file, project, format, user, None)
+                )
+        except CloisterError as error:
+            request.state.error = error
+            return of_error(error, notes=True)
+    return answer(done)
 
 
 def _target(caller: CallerInfo, scope: Literal["tenant", "project", "user"], given: str | None) -> ArchiveTarget:
