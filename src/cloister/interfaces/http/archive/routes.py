@@ -24,7 +24,7 @@ from cloister.interfaces.http.archive.uploads import stored_upload
 from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs
 from cloister.interfaces.http.dispatch.parameters import DryRun
-from cloister.interfaces.http.dispatch.routes import GuardedRoute
+from cloister.interfaces.http.dispatch.routes import GuardedRoute, UnqueuedRoute
 from cloister.interfaces.http.dispatch.tenant_limit import TenantConcurrencyLimit
 from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.problems import of_error
@@ -73,7 +73,7 @@ ModifiedAt = Annotated[
 ]
 
 
-class StreamedBodyRoute(GuardedRoute):
+class StreamedBodyRoute(UnqueuedRoute):
     """A route whose body is read by its handler while it arrives, after the caller was admitted. It may be of any length."""
 
     async def _respond(self, request: Request) -> Response:
