@@ -19,8 +19,8 @@ from support.clients.anthropic_client import AnthropicFront, blocks, message
 from support.clients.memory_commands import COMMANDS, answer, same
 from support.servers.http_server import Tenant
 
-# Set CLOISTER_LONG_RUN=2000 for at least that many commands.
-COMMANDS_WANTED = int(os.environ.get("CLOISTER_LONG_RUN", "200"))
+# At least so many commands; CLOISTER_LONG_RUN asks for more.
+COMMANDS_WANTED = int(os.environ.get("CLOISTER_LONG_RUN", "2000"))
 SECRET = "The safe opens with 4711."
 
 

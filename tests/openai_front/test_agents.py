@@ -131,6 +131,54 @@ def test_a_runner_with_a_conversations_session_is_recorded_once(front: Front, ru
 @pytest.mark.filterwarnings(
     "ignore:asynchronous generator:ResourceWarning"
 )  # the SDK's own, of a loop that it uses twice
+def test_run_sync_with_a_conversations_session_is_recorded_once(front: Front) -> None:
+    """DOOR-2: `Runner.run_sync`, on a thread with an event loop of its own, as a program without one calls it."""
+    tenant = front.tenant()
+
+    def main() -> str:
+        loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
+        client = openai.AsyncOpenAI(base_url=f"{front.server.address}/v1", api_key=tenant.key)
+        conversation = loop.run_until_complete(client.conversations.create())
+        session = OpenAIConversationsSession(conversation_id=conversation.id, openai_client=client)
+        agent, named = agent_of(client), naming(conversation.id)
+        front.model.answers(completion("Noted."))
+        assert Runner.run_sync(agent, FIRST, session=session, run_config=named).final_output == "Noted."
+        front.model.answers(completion("At ten past."))
+        assert Runner.run_sync(agent, SECOND, session=session, run_config=named).final_output == "At ten past."
+        loop.run_until_complete(client.close())
+        loop.close()
+        return conversation.id
+
+    with ThreadPoolExecutor(1) as executor:
+        conversation = executor.submit(main).result(60)
+    assert [one["external_id"] for one in tenant.admin.everything("/v1/sessions")] == [conversation]
+    said = [("user", FIRST), ("assistant", "Noted."), ("user", SECOND), ("assistant", "At ten past.")]
+    assert said_in(tenant, conversation) == said
+
+
+def test_a_conversations_session_without_a_run_config_is_recorded_twice(front: Front) -> None:
+    """A documented deviation: the request of a run that does not name its conversation is one of its own, so the exchange is in the
+    conversation and in a second session. Neither is in anybody else's part: the key, and no words, says whose they are."""
+    tenant, other = front.tenant(), front.tenant()
+
+    async def work(client: openai.AsyncOpenAI) -> None:
+        conversation = await client.conversations.create()
+        session = OpenAIConversationsSession(conversation_id=conversation.id, openai_client=client)
+        front.model.answers(completion("Noted."))
+        assert await run(agent_of(client), FIRST, session=session) == "Noted."
+        said = [("user", FIRST), ("assistant", "Noted.")]
+        assert said_in(tenant, conversation.id) == said
+        (second,) = {one["external_id"] for one in tenant.admin.everything("/v1/sessions")} - {conversation.id}
+        assert said_in(tenant, second) == said
+        assert other.admin.everything("/v1/sessions") == []
+
+    with_client(front, tenant, work)
+
+
+@pytest.mark.filterwarnings(
+    "ignore:asynchronous generator:ResourceWarning"
+)  # the SDK's own, of a loop that it uses twice
 @pytest.mark.parametrize("model", [OpenAIResponsesModel, OpenAIChatCompletionsModel])
 def test_iso_10_a_run_recalls_and_records_for_its_own_user_and_project(front: Front, model: Any) -> None:
     """The program of the documentation, for two users and two projects, with a key that reaches all of them: each recalls only its
@@ -319,7 +367,7 @@ ITEMS: list[Any] = [
 
 
 def test_a_session_has_the_behaviour_of_the_sdks_own(engine: Engine) -> None:
-    """As the SDK's tests of its SQLite session ask for it; these run too, with the class swapped, outside this repository."""
+    """As the SDK's tests of its SQLite session ask for it, which `test_upstream.py` runs with the class swapped."""
     memory = Cloister(services=engine.services())
 
     async def main() -> None:

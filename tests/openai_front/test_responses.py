@@ -319,10 +319,21 @@ def test_a_failure_of_the_model_is_an_error_and_after_the_first_word_an_event(fr
 
 
 @pytest.mark.parametrize(
-    "path", ["/v1/files", "/v1/assistants/asst_1", "/v1/chat/completions/chatcmpl-1", "/v1/batches"]
+    ("method", "path"),
+    [
+        ("GET", "/v1/files"),
+        ("GET", "/v1/assistants/asst_1"),
+        ("GET", "/v1/chat/completions/chatcmpl-1"),
+        ("GET", "/v1/batches"),
+        ("GET", "/v1/responses/resp_1/input_items"),
+        ("POST", "/v1/responses/resp_1/cancel"),
+    ],
 )
-def test_an_unknown_route_answers_in_openais_format_and_says_what_is_supported(front: Front, path: str) -> None:
-    answer = front.tenant().admin.get(path)
+def test_an_unknown_route_answers_in_openais_format_and_says_what_is_supported(
+    front: Front, method: str, path: str
+) -> None:
+    caller = front.tenant().admin
+    answer = caller.get(path) if method == "GET" else caller.post(path, {"model": "m", "input": "Hello."})
     assert (answer.status_code, answer.headers["content-type"]) == (404, "application/json")
     error = answer.json()["error"]
     assert (error["code"], error["type"]) == ("not_found", "invalid_request_error")
@@ -330,6 +341,14 @@ def test_an_unknown_route_answers_in_openais_format_and_says_what_is_supported(f
     assert "error" not in front.tenant().admin.get("/v1/sessions/a/b/c").json(), (
         "Cloister's own routes keep their format"
     )
+
+
+def test_compacting_is_refused_in_openais_format(front: Front) -> None:
+    """`/v1/responses/{id}` has this path, but not this method."""
+    answer = front.tenant().admin.post("/v1/responses/compact", {"model": "m", "input": "Hello."})
+    assert (answer.status_code, answer.headers["content-type"]) == (405, "application/json")
+    assert answer.json()["error"]["code"] == "method_not_allowed"
+    assert not front.model.asked
 
 
 def test_an_archive_has_the_conversation_with_its_calls_and_responses(front: Front) -> None:
