@@ -242,6 +242,41 @@ def test_answers_are_short_however_much_is_remembered(tenant: Tenant) -> None:
         assert [each.partition(":")[0] for each in listed] == [each.partition(":")[0] for each in facts]
 
 
+def test_answers_in_japanese_are_as_short(tenant: Tenant) -> None:
+    """DOOR-1: 2,000 tokens, where a character of Japanese is one, and not a quarter of one as in English."""
+
+    def tokens(text: str) -> int:
+        wide = sum(each >= "\u2e80" for each in text)
+        return wide + (len(text) - wide) // 4
+
+    long = "合鍵は時計の裏に掛かっています。" + "それからしばらく別のことを話しました。" * 60
+    with over_http(tenant.address, tenant.key) as connected:
+        for number in range(12):
+            said = f"{number}: {long}"
+            first = connected.call("record_exchange", user_message=said, ai_response=f"はい、{said}")["episode_id"]
+        facts = [f"事実{number}: {long}"[:500] for number in range(12)]
+        stored = connected.result("remember", contents=facts)
+        query = "合鍵はどこに掛かっていますか。"
+        context = connected.call("get_context", query=query)
+        answers = {
+            "remember": said_by(stored),
+            "get_context": str(context),
+            "search_memory": said_by(connected.result("search_memory", query=query, limit=50)),
+            "list_memories": said_by(connected.result("list_memories", limit=50)),
+            "search": said_by(connected.result("search", query=query)),
+            "fetch": said_by(connected.result("fetch", id=first)),
+            "session": connected.resource(f"cloister://sessions/{context['scope']['session']}"),
+            "prompt": connected.prompt(query),
+        }
+        assert {name: tokens(text) for name, text in answers.items() if tokens(text) > 2_000} == {}
+        assert "合鍵" in context["context"] and context["tokens"] >= tokens(context["context"])
+        whole, offset = "", 0
+        while offset is not None:
+            part = connected.call("fetch", id=first, offset=offset)
+            whole, offset = whole + part["text"], part["next_offset"]
+        assert whole.count(long) == 2, "the parts are the whole text"
+
+
 def test_ctx_8_a_long_message_does_not_hide_what_was_said_before_it(sqlite_service: Server) -> None:
     """CTX-8: it comes shortened or not at all, and the answer says that something is left out."""
     tenant = sqlite_service.new_tenant()

@@ -1,7 +1,13 @@
-"""Keeps answers short: clients drop long ones, and a model pays for each token."""
+"""Keeps answers short: clients drop long ones, and a model pays for each token.
+
+Contexts count four characters as a token, which is right for English. Here the limit is of the client, and must hold in every
+script: a character of Chinese or Japanese is a token.
+"""
 
 import json
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
+from itertools import accumulate
 from typing import Any
 
 from cloister.domain.text import CHARACTERS_A_TOKEN
@@ -13,14 +19,37 @@ _FRAME = 1_000
 _ELLIPSIS = "…"
 _MOST_WORDS = 32
 _SHORTEST_WORD = 4
+# Quarters of a token that a character takes, up to this one: Latin; Greek, Cyrillic, Hebrew and Arabic; the scripts of Asia. Behind
+# them are symbols such as emoji. An estimate, rounded up.
+_QUARTERS = (("\u0250", 1), ("\u0900", 2), ("\U00010000", 4))
+_MOST_QUARTERS = 8
+
+
+def tokens_of(text: str) -> int:
+    """An estimate of the tokens of a text, in any script."""
+    return -(-sum(_quarters(text)) // CHARACTERS_A_TOKEN)
+
+
+def cut_to(text: str, tokens: int) -> str:
+    """The beginning of a text that has at most so many tokens."""
+    if len(text) * _MOST_QUARTERS <= tokens * CHARACTERS_A_TOKEN:
+        return text
+    longest = text[: tokens * CHARACTERS_A_TOKEN]
+    return longest[: bisect_right(list(accumulate(_quarters(longest))), tokens * CHARACTERS_A_TOKEN)]
+
+
+def _quarters(text: str) -> Iterable[int]:
+    if text.isascii():
+        return [1] * len(text)
+    return [next((cost for before, cost in _QUARTERS if each < before), _MOST_QUARTERS) for each in text]
 
 
 def fitting(items: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """As many of the first items as an answer has room for, and at least one."""
-    room = ANSWER_TOKENS * CHARACTERS_A_TOKEN - _FRAME
+    room = ANSWER_TOKENS - _FRAME // CHARACTERS_A_TOKEN
     chosen: list[Mapping[str, Any]] = []
     for item in items:
-        room -= len(json.dumps(item, ensure_ascii=False)) + 2
+        room -= tokens_of(json.dumps(item, ensure_ascii=False) + ", ")
         if room < 0 and chosen:
             break
         chosen.append(item)
@@ -49,5 +78,7 @@ def title_of(content: str) -> str:
 
 def part_of(text: str, offset: int) -> tuple[str, int | None]:
     """The part of a text from an offset that an answer has room for, and the offset of the next part."""
-    end = offset + ANSWER_TOKENS * CHARACTERS_A_TOKEN - 2 * _FRAME
-    return text[offset:end], end if end < len(text) else None
+    longest = ANSWER_TOKENS * CHARACTERS_A_TOKEN - 2 * _FRAME
+    part = cut_to(text[offset : offset + longest], longest // CHARACTERS_A_TOKEN)
+    end = offset + len(part)
+    return part, end if end < len(text) else None

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from cloister.domain.context import Context
 from cloister.domain.prompts.prompt import system_part
 from cloister.domain.prompts.speaker import speaker
-from cloister.domain.text import CHARACTERS_A_TOKEN
 from cloister.interfaces.mcp.connection import McpConnection
+from cloister.interfaces.mcp.limits import tokens_of
 from cloister.services.recall.build_context import ContextRequest
 
 NOTHING = "Nothing is remembered about this."
 _TEMPLATE = "{MEMORY.CONTEXT}\n\n{OBSERVATIONS}\n\n{ENTITIES}\n\n{RELEVANT.HISTORY}"
+_TRIES = 3
 _RECENT = "What was said last in this session:"
 _CUT = "Recent messages of this session that are left out, because they do not fit into budget_tokens: {}."
 
@@ -24,14 +25,27 @@ class RecalledContext:
 
     @property
     def tokens(self) -> int:
-        return -(-len(self.text) // CHARACTERS_A_TOKEN)
+        return tokens_of(self.text)
 
 
 def recall_context(
     connection: McpConnection, query: str | None, budget: int, min_relevance: float | None = None
 ) -> RecalledContext:
     """The context of the connection's session, or as long as that does not exist, the one that it would have. Most clients do not
-    choose the budget, so it is not filled with what is below the floor."""
+    choose the budget, so it is not filled with what is below the floor. A budget that a context counts in characters is too large
+    for some scripts: then the context is built again with a smaller one."""
+    room, recalled = budget, _recalled(connection, query, budget, min_relevance)
+    for _ in range(_TRIES):
+        if recalled.tokens <= budget:
+            break
+        room = room * budget // (recalled.tokens + 1)
+        recalled = _recalled(connection, query, room, min_relevance)
+    return recalled
+
+
+def _recalled(
+    connection: McpConnection, query: str | None, budget: int, min_relevance: float | None
+) -> RecalledContext:
     request = ContextRequest(question=query, budget=budget, min_relevance=min_relevance, strict_floor=True)
     contexts = connection.services.context
     if connection.has_session():

@@ -4,10 +4,9 @@ from urllib.parse import unquote
 
 from cloister.domain.errors import InvalidRequest, NotFound
 from cloister.domain.prompts.speaker import speaker
-from cloister.domain.text import CHARACTERS_A_TOKEN
 from cloister.domain.timestamps import iso
 from cloister.interfaces.mcp.connection import McpConnection
-from cloister.interfaces.mcp.limits import ANSWER_TOKENS
+from cloister.interfaces.mcp.limits import ANSWER_TOKENS, cut_to
 from cloister.interfaces.mcp.recalled_context import NOTHING, recall_context
 from cloister.interfaces.mcp.tools import CONTEXT_TOKENS, LONGEST_QUERY
 from cloister.services.recall.build_context import ContextRequest
@@ -52,7 +51,7 @@ def _session(connection: McpConnection, external_id: str) -> str:
         f"{item.message.content}"
         for item in context.current_conversation
     )
-    return f"{_heading(connection)}\n\n{said[: ANSWER_TOKENS * CHARACTERS_A_TOKEN] or NOTHING}"
+    return f"{_heading(connection)}\n\n{cut_to(said, ANSWER_TOKENS) or NOTHING}"
 
 
 def _heading(connection: McpConnection) -> str:

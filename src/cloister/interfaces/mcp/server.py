@@ -80,15 +80,15 @@ def build_server(session: Session) -> Server[Any]:
     return server
 
 
-async def within_trace(context: Context, call_next: CallNext) -> HandlerResult:
+async def within_trace(ctx: Context, call_next: CallNext) -> HandlerResult:
     """Answer a request within the trace that its `_meta` names, else that of its headers. In place of the SDK's own middleware,
     which makes spans with the texts of errors, and so with ids and words, for any provider in the process. The SDK imports
     OpenTelemetry's API anyway."""
-    meta: Mapping[str, Any] = context.meta or {}
+    meta: Mapping[str, Any] = ctx.meta or {}
     named = {name: meta[name] for name in _TRACE if isinstance(meta.get(name), str)}
     token = traces.attach(TraceContextTextMapPropagator().extract(named, traces.get_current()))
     try:
-        return await call_next(context)
+        return await call_next(ctx)
     finally:
         traces.detach(token)
 
