@@ -5,8 +5,13 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from support.clients.browser import NARROW, Desk
-from support.servers.http_server import Tenant
+from cloister.domain.extraction import ExtractedEntity, ExtractedRelation
+from cloister.domain.identifiers import parse_message_id, parse_project_id, parse_tenant_id, session_of
+from cloister.domain.scope import Reach
+from cloister.storage.interface import Transaction
+from cloister.storage.stores.tenants import ProjectStore
+from support.clients.browser import NARROW, PICTURES, Desk
+from support.servers.http_server import Server, Tenant
 
 
 def furnish(tenant: Tenant) -> str:
@@ -98,6 +103,53 @@ def test_entities_are_moved_through_by_their_relations_and_merged_with_undo(desk
     expect(listed.get_by_role("button", name="Anna")).to_have_count(0)
     tab.page.get_by_role("button", name="Undo").click()
     expect(listed.get_by_role("button", name="Anna")).to_be_visible()
+
+
+def relate(server: Server, tenant: Tenant, garden: str) -> None:
+    """As a model extracts it from one message: Anna, and what she is to others."""
+    said = tenant.say("anna", "Anna plays the cello in the Oslo Quartet, and is married to Ben.")
+    source = (parse_message_id(said["id"]),)
+    others = [
+        ("Ben", "married to"),
+        ("Oslo Quartet", "plays in"),
+        ("Acme Corporation of the Northern Lights", "works at"),
+    ]
+    others += [(f"Pupil {number}", "teaches") for number in range(6)]
+    relations = tuple(ExtractedRelation(relation=word, other=name, sources=source) for name, word in others)
+    found = [ExtractedEntity(name="Anna", type="person", notes="", sources=source, relations=relations)]
+    found += [ExtractedEntity(name=name, type="other", notes="", sources=source) for name, _ in others]
+    services = server.services
+    assert services is not None
+
+    def work(transaction: Transaction) -> None:
+        project = ProjectStore(transaction).get(parse_project_id(garden))
+        services.entities.mention(transaction, project, "ada", session_of(source[0]), found)
+
+    services.database.write(Reach(tenant=parse_tenant_id(tenant.tenant_id)), work)
+
+
+@pytest.mark.parametrize("width", ["wide", "narrow"])
+def test_a_click_in_the_graph_and_a_button_in_the_list_move_through_relations(
+    desk: Desk, server: Server, width: str
+) -> None:
+    """MEM-17."""
+    garden = furnish(desk.tenant)
+    relate(server, desk.tenant, garden)
+    tab = desk.sign_in()
+    if width == "narrow":
+        tab.page.set_viewport_size(NARROW)
+    tab.page.goto(f"/p/{garden}/entities")
+    tab.page.get_by_role("list", name="Entities").get_by_role("button", name="Anna").click()
+    anna = tab.page.get_by_role("region", name="Anna")
+    expect(anna.get_by_role("list", name="Relations")).to_contain_text("married to: Ben")
+    expect(anna.locator(".graph .neighbour")).to_have_count(10)
+    PICTURES.mkdir(exist_ok=True)
+    tab.page.screenshot(path=PICTURES / f"home-graph-{width}-light.png")
+    anna.locator(".graph .neighbour").filter(has_text="Oslo Quartet").locator("circle").click()
+    quartet = tab.page.get_by_role("region", name="Oslo Quartet")
+    quartet.get_by_role("list", name="Relations").get_by_role("button", name="Anna").press("Enter")
+    expect(anna).to_be_visible()
+    assert not tab.page.evaluate("document.documentElement.scrollWidth > innerWidth")
 
 
 def test_a_user_has_a_home_and_can_be_erased(desk: Desk) -> None:

@@ -2,7 +2,7 @@ import type { EntityDetail } from "../api/entities";
 
 const MOST = 14;
 const [WIDTH, HEIGHT] = [640, 400];
-const LONGEST = 22;
+const LONGEST = 18;
 
 interface Props {
   centre: EntityDetail;
