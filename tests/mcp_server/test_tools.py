@@ -10,9 +10,13 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from typer.testing import CliRunner
 
+from cloister.bootstrap import wire
+from cloister.index.exact.index import ExactIndex
 from cloister.interfaces.cli.main import app
 from support.clients.mcp_client import ERAS, READING, WRITING, Connected, Era, over_http, over_stdio, said_by
-from support.servers.http_server import Server, ServerProcess, Tenant
+from support.databases.engines import sqlite_engine
+from support.samples.other_embedder import OtherEmbedder
+from support.servers.http_server import Server, ServerProcess, Tenant, serving
 from support.waiting import eventually
 
 WAYS = [
@@ -334,3 +338,17 @@ def test_a_command_that_cannot_begin_says_why(tmp_path: Path, tenant: Tenant) ->
         done = CliRunner().invoke(app, ["mcp", *options])
         assert (done.exit_code, done.stdout) == (1, ""), done.output
         assert done.stderr.startswith("error: ") and expected in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_ops_1_a_context_says_how_much_an_upgrade_has_still_to_index_again(tmp_path: Path) -> None:
+    engine, embedder = sqlite_engine(tmp_path / "data"), OtherEmbedder()
+    with engine.closing:
+        with serving(engine.services()) as server:
+            tenant = server.new_tenant()
+            with over_http(tenant.address, tenant.key) as connected:
+                connected.call("record_exchange", user_message="The bell rings at noon.", ai_response="I see.")
+                assert connected.call("get_context", query="bell")["stale"] == 0
+        index = ExactIndex(embedder.embed_query, embedder.dimension, 100_000_000)
+        upgraded = wire(engine.database(), index=index, embedder=embedder)
+        with serving(upgraded) as server, over_http(server.address, tenant.key) as connected:
+            assert connected.call("get_context", query="bell")["stale"] == 2

@@ -42,7 +42,7 @@ def call(connection: McpConnection, tool: Tool, arguments: Mapping[str, Any]) ->
 
 def _get_context(connection: McpConnection, given: Mapping[str, Any]) -> Answer:
     recalled = recall_context(connection, given["query"], given["budget_tokens"], given["min_relevance"])
-    return {"context": recalled.text, "tokens": recalled.tokens, "left_out": recalled.left_out}
+    return {"context": recalled.text, "tokens": recalled.tokens, "left_out": recalled.left_out, "stale": recalled.stale}
 
 
 def _search_memory(connection: McpConnection, given: Mapping[str, Any]) -> Answer:

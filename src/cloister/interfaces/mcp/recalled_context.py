@@ -18,10 +18,11 @@ _CUT = "Recent messages of this session that are left out, because they do not f
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecalledContext:
-    """`left_out` counts what did not fit into the budget."""
+    """`left_out` counts what did not fit into the budget; `stale` what another version indexed, and this one not yet again."""
 
     text: str
     left_out: int
+    stale: int
 
     @property
     def tokens(self) -> int:
@@ -52,7 +53,7 @@ def _recalled(
         context = contexts.build(connection.reach, connection.session, request)
     else:
         context = contexts.build_for_scope(connection.reach, connection.pool_scope, request)
-    return RecalledContext(text=_text(context) or NOTHING, left_out=context.omitted["budget"])
+    return RecalledContext(text=_text(context) or NOTHING, left_out=context.omitted["budget"], stale=context.stale)
 
 
 def _text(context: Context) -> str:

@@ -109,7 +109,7 @@ _ALL = (
             ),
             "min_relevance": _MIN_RELEVANCE,
         },
-        output=_answer(context=_TEXT, tokens=_NUMBER, left_out=_NUMBER),
+        output=_answer(context=_TEXT, tokens=_NUMBER, left_out=_NUMBER, stale=_NUMBER),
     ),
     Tool(
         name="search_memory",

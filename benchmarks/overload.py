@@ -1,0 +1,207 @@
+"""What a server does with more requests than it can answer: who is refused, who waits, and what readers of events cost writers.
+
+    python benchmarks/overload.py [--contexts 2000] [--flood 100] [--readers 1000] [--seconds 5]
+
+`cloister serve` runs in a process of its own and shares the cores with this one. Only the ratios, and what was refused, say
+something about another machine.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import resource
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from cloister import Cloister
+from latency import Questions, Words, fill
+from service import Service, serving
+
+OPERATOR = "the operator of this benchmark"
+POOL = 1_000
+WRITERS = 8
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--contexts", type=int, default=2_000)
+    arguments.add_argument("--flood", type=int, default=100)
+    arguments.add_argument("--readers", type=int, default=1_000)
+    arguments.add_argument("--seconds", type=float, default=5.0)
+    given = arguments.parse_args()
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    with tempfile.TemporaryDirectory(prefix="cloister-benchmark-") as directory:
+        with Cloister(directory) as memory:
+            fill(memory, "small", POOL)
+        environment = {
+            "CLOISTER_OPERATOR_KEY": OPERATOR,
+            "CLOISTER_MAX_CONNECTIONS": "0",
+            "CLOISTER_MAX_CONCURRENT": "0",
+        }
+        with serving(Path(directory), **environment) as service:
+            asyncio.run(Load(service).measure(given))
+
+
+class Load:
+    """Requests to a service, and what became of them."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._questions = Questions()
+
+    async def measure(self, given: argparse.Namespace) -> None:
+        await self._contexts_at_once(given.contexts)
+        await self._quiet_tenant(given.flood, given.seconds)
+        await self._event_readers(given.readers, given.seconds)
+
+    async def _contexts_at_once(self, count: int) -> None:
+        connections = [await self._connect() for _ in range(count)]
+        began = time.perf_counter()
+        answers = await asyncio.gather(*(_exchange(each, self._context()) for each in connections))
+        seconds = [answered - began for _, answered in answers]
+        codes = Counter(status for status, _ in answers)
+        print(f"{count} contexts at once: {dict(codes)}, the last after {max(seconds):.1f} s")
+        for _, writer in connections:
+            writer.close()
+
+    async def _quiet_tenant(self, clients: int, seconds: float) -> None:
+        tenant = await self._new_tenant()
+        quiet = self._service.request("GET", "/v1/sessions?limit=1", key=tenant)
+        alone = await self._latencies(quiet, seconds)
+        stop = asyncio.Event()
+        flood = [asyncio.create_task(self._repeat(stop)) for _ in range(clients)]
+        await asyncio.sleep(1)
+        flooded = await self._latencies(quiet, seconds)
+        stop.set()
+        codes = sum((task.result() for task in await _done(flood)), Counter[int]())
+        before, after = _p95(alone), _p95(flooded)
+        print(
+            f"quiet tenant, p95: alone {before:.1f} ms, under {clients} clients of another {after:.1f} ms, "
+            f"ratio {after / before:.1f}; the flood was answered {dict(codes)}"
+        )
+
+    async def _event_readers(self, count: int, seconds: float) -> None:
+        for writer in range(WRITERS):
+            connection = await self._connect()
+            await _exchange(connection, self._service.request("POST", "/v1/sessions", {"external_id": f"w{writer}"}))
+            connection[1].close()
+        without, cost_without = await self._writes(seconds)
+        readers = [await self._connect() for _ in range(count)]
+        for _, writer in readers:
+            writer.write(self._service.request("GET", "/v1/events"))
+        tasks = [asyncio.create_task(_drain(reader)) for reader, _ in readers]
+        await asyncio.sleep(2)
+        with_them, cost_with = await self._writes(seconds)
+        for task in tasks:
+            task.cancel()
+        for _, writer in readers:
+            writer.close()
+        received = sum(each for each in await asyncio.gather(*tasks, return_exceptions=True) if isinstance(each, int))
+        print(
+            f"writes a second: {without:.0f} without readers of events, {with_them:.0f} with {count}, "
+            f"ratio {with_them / without:.2f}; processor time of the server a write {cost_without:.2f} ms and {cost_with:.2f} ms; "
+            f"the readers received {received / 1e6:.0f} MB"
+        )
+
+    async def _writes(self, seconds: float) -> tuple[float, float]:
+        """Writes a second, and milliseconds of the server's processor time for each."""
+        words = Words(7)
+        end = time.perf_counter() + seconds
+
+        async def write(number: int) -> int:
+            connection, done = await self._connect(), 0
+            while time.perf_counter() < end:
+                body = {"role": "user", "content": words.sentence()}
+                request = self._service.request("POST", f"/v1/sessions/w{number}/messages", body)
+                status, _ = await _exchange(connection, request)
+                assert status == 201
+                done += 1
+            connection[1].close()
+            return done
+
+        before = _processor_seconds(self._service.pid)
+        done = sum(await asyncio.gather(*(write(number) for number in range(WRITERS))))
+        return done / seconds, (_processor_seconds(self._service.pid) - before) / done * 1_000
+
+    async def _latencies(self, request: bytes, seconds: float) -> list[float]:
+        connection, taken = await self._connect(), list[float]()
+        end = time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            began = time.perf_counter()
+            status, answered = await _exchange(connection, request)
+            assert status == 200
+            taken.append((answered - began) * 1_000)
+        connection[1].close()
+        return taken
+
+    async def _repeat(self, stop: asyncio.Event) -> Counter[int]:
+        connection, codes = await self._connect(), Counter[int]()
+        while not stop.is_set():
+            status, _ = await _exchange(connection, self._context())
+            codes[status] += 1
+        connection[1].close()
+        return codes
+
+    async def _new_tenant(self) -> str:
+        connection = await self._connect()
+        request = self._service.request("POST", "/operator/tenants", {"name": "Quiet"}, key=OPERATOR)
+        connection[1].write(request)
+        body = await _read(connection[0])
+        connection[1].close()
+        return json.loads(body[1])["admin_key"]
+
+    def _context(self) -> bytes:
+        body = {"session_id": "small/ask", "query": self._questions.next()}
+        return self._service.request("POST", "/v1/context", body)
+
+    async def _connect(self) -> "Connection":
+        return await asyncio.open_connection("127.0.0.1", self._service.port)
+
+
+Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def _exchange(connection: Connection, request: bytes) -> tuple[int, float]:
+    """The status of the answer, and when it had come."""
+    connection[1].write(request)
+    status, _ = await _read(connection[0])
+    return status, time.perf_counter()
+
+
+async def _read(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    length = int(head.partition(b"content-length: ")[2].partition(b"\r\n")[0] or 0)
+    return int(head.split()[1]), await reader.readexactly(length)
+
+
+async def _drain(reader: asyncio.StreamReader) -> int:
+    received = 0
+    try:
+        while chunk := await reader.read(1 << 20):
+            received += len(chunk)
+    except asyncio.CancelledError:
+        pass
+    return received
+
+
+async def _done(tasks: list["asyncio.Task[Any]"]) -> list["asyncio.Task[Any]"]:
+    await asyncio.gather(*tasks)
+    return tasks
+
+
+def _processor_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _p95(taken: list[float]) -> float:
+    return sorted(taken)[int(len(taken) * 0.95)]
+
+
+if __name__ == "__main__":
+    main()
