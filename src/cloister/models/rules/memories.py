@@ -14,6 +14,7 @@ from cloister.models.rules.grammar import Predicate, expanded, first_verbs, is_p
 from cloister.models.rules.possessions import fact_of_mine
 from cloister.models.rules.sentences import Segment, Sentence, segments, sentences
 from cloister.models.rules.tables.notation import opening
+from cloister.models.rules.tables.rewordings import reworded
 from cloister.models.rules.tables.single_values import NAME
 
 _LONGEST_SEGMENT = 240
@@ -46,6 +47,7 @@ _TIME_FIRST = anchored(
     r"|may|june|july|august|september|october|november|december)|(?:a|two|three|four|five|six|ten|\d+)"
     r" (?:years?|months?|weeks?) ago|now|these days|nowadays|today|yesterday|(?:since|on|last) (?:monday|tuesday|wednesday"
     r"|thursday|friday|saturday|sunday)|after (?:\w+ ){1,3}?(?:years|months|weeks)(?: (?:at|with|in|of) [\w' ]{1,30}?)?"
+    r"|after (?:the|my|our) (?:divorce|wedding|marriage|separation|break-?up|move)"
     r"|as of (?:\w+ ){0,2}\w+),? (?=(?:i|my|we|our|home)\b)",
     IGNORECASE,
 )
@@ -110,7 +112,8 @@ _LOCATION = linear(rf"\b(?P<in>in|to|at) (?P<name>{NAME})(?![\w'])")
 _THERE = linear(r"\b(?P<verb>moved|relocated|live|living|settled|am|are|I'm|we're|work|working) (?:there|here)\b")
 _IS_SOMEWHERE = linear(r" is (?:now )?(?:back |over )?in [A-ZÀ-Þ]")
 _SPEAKS_OF_NAME = linear(
-    r"\bmy (?:(?:husband|wife|partner|spouse)'s )?(?:(?P<last>last |maiden |family |sur)|\w+ )?name\b", IGNORECASE
+    r"\bmy (?:(?:husband|wife|partner|spouse)'s )?(?:(?P<last>last |maiden |family |sur)|\w+ )?name\b|\bgo(?:ing)? by\b",
+    IGNORECASE,
 )
 _ENDS_IN_NAME = linear(r" (?:name|surname)$")
 _NOT_THE_OTHER = anchored(r"not (?:[\w'-]++ ?){1,3}$")
@@ -173,7 +176,7 @@ def _facts_of_segment(
 ) -> Iterator[Fact]:
     """`instead`: the sentence said that something ended, so that "I'm in Porto" after it says what replaced it."""
     additional = bool(_ADDITIONAL.search(text))
-    text = _without_trailing(text)
+    text = reworded(_without_trailing(text))
     mine = fact_of_mine(text, speaker, introduces=introduces) or announced(text, speaker, naming=naming)
     if mine := mine or (announced(f"{text} now", speaker, naming=None) if when else None):
         yield replace(mine, additional=additional)

@@ -58,7 +58,7 @@ _DAY = anchored(
 )
 _IS_WHEN = linear(rf" (?:is|was) (?P<when>{RECENTLY})$", IGNORECASE)
 _BIRTHDAY = anchored(
-    rf"(?:(?:it|today|yesterday|(?:last )?(?:{WEEKDAYS})|this \w+) (?:is|was|'s) my (?P<age>\d{{1,3}})(?:st|nd|rd"
+    rf"(?:(?:it|today|yesterday|(?:last )?(?:{WEEKDAYS})|this \w+)(?: is| was|'s) my (?P<age>\d{{1,3}})(?:st|nd|rd"
     rf"|th) (?:birthday|bday|b-day)"
     rf"|my (?P<aged>\d{{1,3}})(?:st|nd|rd|th) (?:(?:birthday|bday|b-day) (?:was\b|is today)|was {RECENTLY}$))",
     IGNORECASE,

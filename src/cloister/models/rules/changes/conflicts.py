@@ -12,6 +12,9 @@ _TOGETHER = ("engaged", "reunited")
 """Statuses of those who have a boyfriend or a girlfriend, too."""
 
 
+_WITH_ONE = ("relationship", "engaged", "married")
+
+
 def contradicts(new: Stated, old: Stated) -> bool:
     """Whether `old` is no longer true after `new` was said."""
     if new.family != old.family or new.dated:
@@ -73,6 +76,8 @@ def _relationship_changed(new: Stated, old: Stated) -> bool:
             return overlap(new.words, partner_before)
         same = new.words[0] == old.words[0] or (new.words[0] == "relationship" and old.words[0] in _TOGETHER)
         return same and (not partner or not partner_before or overlap(partner, partner_before))
+    if new.words[0] == old.words[0] and new.marked and partner and partner_before:
+        return new.words[0] in _WITH_ONE and not overlap(partner, partner_before)
     ended = old.words[0] in table.ENDED_BY[new.words[0]]
     if ended and new.words[0] == "broken up" and partner and partner_before:
         return overlap(partner, partner_before)

@@ -14,6 +14,7 @@ _TEMPORARY = linear(
     rf"|\b(?:living|staying|working|based)\b[\w' ]{{1,60}}? this {_SPAN}\b",
     IGNORECASE,
 )
+_GOES_ON = linear(r"\bbeen (?:working|living|based)\b[\w' ]{1,80} now$", IGNORECASE)
 _BACK_AGAIN = linear(r"\b(?:moved|came|come|went|am|is|are|we're|i'm) back\b", IGNORECASE)
 _LEFT_FOR = linear(r"\b(?:moved|relocated|went) to\b", IGNORECASE)
 _EVENT = (
@@ -50,7 +51,7 @@ def is_doubtful(content: str) -> bool:
     text = content.strip().removesuffix(".")
     if len(text) > _LONGEST:
         return True
-    if _TEMPORARY.search(text) or _LONG_PAST.search(text) or _APART.search(text):
+    if (_TEMPORARY.search(text) and not _GOES_ON.search(text)) or _LONG_PAST.search(text) or _APART.search(text):
         return True
     if _JOB.search(text) and (_PARTLY.search(text) or _EARLIER_WORDS.search(text) or _OFFICE.search(text)):
         return True

@@ -212,6 +212,8 @@ def reverses(new: Stated, old: Stated) -> bool:
         if verb == "smok":
             return True
         return verb in _DONE_ALONE and (len(old.words) == 1 or old.words[1] in _HOW_OFTEN)
+    if new.words == ("drink",) and new.marked:
+        return not _ALCOHOL.isdisjoint(old.words) or len(old.words) == 1
     return new.words == old.words or (new.marked and new.words[: len(old.words)] == old.words)
 
 

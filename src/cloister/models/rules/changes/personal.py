@@ -78,7 +78,7 @@ _EATS_MEAT = anchored(
 )
 
 
-def relationship(key: str, said: Predicate) -> tuple[Stated, ...]:
+def relationship(key: str, said: Predicate, *, marked: bool = False) -> tuple[Stated, ...]:
     """The status that a predicate's key states. That of a former partner says nothing about the present one."""
     if _ALONE_AGAIN.match(said.key) and not said.negated:
         return (Stated(family="relationship", subject="relationship", words=("single",)),)
@@ -97,6 +97,7 @@ def relationship(key: str, said: Predicate) -> tuple[Stated, ...]:
                     subject="relationship",
                     words=words,
                     positive=said.negated is bool(nobody),
+                    marked=marked,
                     dated=dated,
                 ),
             )
@@ -144,6 +145,8 @@ def name(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
     if changed := _CHANGED_NAME.match(key):
         subject = {"surname": "last name", "family name": "last name", "first name": "first name"}.get(changed["part"])
         subject = subject or ("last name" if changed["part"] == "last name" else "name")
+        if subject == "name":
+            return full_name(changed["value"], marked=True)
         return (_attribute(subject, changed["value"], marked=True),)
     if (named := _IS_NAMED.match(key)) and value_words(named["value"])[0] in GIVEN_NAMES:
         return full_name(named["value"], marked=marked)

@@ -162,7 +162,7 @@ def of_predicate(said: Predicate) -> tuple[Stated, ...]:
         homes.home(key, said, marked=marked)
         or jobs.employer(key, said, marked=marked)
         or jobs.left(key, said)
-        or personal.relationship(key, said)
+        or personal.relationship(key, said, marked=marked)
         or personal.with_partner(key, said, marked=marked)
         or personal.age(key, said, marked=marked)
         or personal.name(key, said, marked=marked)
