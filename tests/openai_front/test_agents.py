@@ -140,7 +140,7 @@ def test_run_sync_with_a_conversations_session_is_recorded_once(front: Front) ->
         asyncio.set_event_loop(loop)
         client = openai.AsyncOpenAI(base_url=f"{front.server.address}/v1", api_key=tenant.key)
         conversation = loop.run_until_complete(client.conversations.create())
-        session = OpenAIConversationsSession(conversation_id=conversation.id, openai_client=client)
+        session: Any = OpenAIConversationsSession(conversation_id=conversation.id, openai_client=client)
         agent, named = agent_of(client), naming(conversation.id)
         front.model.answers(completion("Noted."))
         assert Runner.run_sync(agent, FIRST, session=session, run_config=named).final_output == "Noted."

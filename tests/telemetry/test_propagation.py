@@ -108,7 +108,7 @@ def test_door_7_mcp_reads_the_trace_of_a_request_and_the_relay_sends_it_on(trace
     assert trace_of(added) == trace_id
     if through == "relay":
         requests = [made for made in traced.spans("POST /mcp") if trace_of(made) == trace_id]
-        assert parent_of(added) in map(id_of, requests)
+        assert parent_of(added) in [id_of(made) for made in requests]
 
 
 def test_door_7_an_embedders_server_gets_the_trace_of_the_call(traced: Traced) -> None:
