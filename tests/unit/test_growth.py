@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
+from io import BytesIO
 
 import pytest
 from hypothesis import given, settings
@@ -24,7 +25,7 @@ from cloister.domain import patterns
 from cloister.domain.conversation import Message
 from cloister.domain.entries.operations import put_entry, search_entries
 from cloister.domain.errors import InvalidRequest
-from cloister.domain.extraction import Statement
+from cloister.domain.extraction import ManualMemory, Statement
 from cloister.domain.identifiers import MessageId, SessionId
 from cloister.domain.memory import normalised, quoted, same_as
 from cloister.domain.prompts.forgotten_text import ForgottenTexts, without_forgotten
@@ -41,7 +42,16 @@ from cloister.domain.recall.question import asked_part, parse_question
 from cloister.domain.recall.small_talk import is_small_talk
 from cloister.domain.text import MAX_CONTENT
 from cloister.index import terms
+from cloister.interfaces.formats.chatgpt import read_chatgpt
+from cloister.interfaces.formats.claude import read_claude
+from cloister.interfaces.formats.conversation import Skipped
+from cloister.interfaces.formats.json_values import json_values
+from cloister.interfaces.formats.mem0 import read_mem0
+from cloister.interfaces.formats.times import moment
 from cloister.models.openai.answers import Asked, Reply, UnusableAnswer, read_memories
+from cloister.models.openai.error_message import error_message
+from cloister.models.rules.changes.canonical import canonical
+from cloister.models.rules.changes.manual import read_manual
 from cloister.models.rules.extractor import Rules
 from cloister.models.static.embedder import StaticEmbedder
 from cloister.services.entries.embedding import EntryEmbedding
@@ -226,6 +236,31 @@ def embed_for_caller(text: str) -> None:
         TextEmbedder(EMBEDDER).embed([text])
 
 
+def read_export(text: str) -> None:
+    """As a file, and as every text in an export of another assistant."""
+    content = text.encode(errors="replace")
+    with suppress(InvalidRequest):
+        deque(json_values(BytesIO(content)), maxlen=0)
+    deque(json_values(BytesIO(b'{"a": 1}\n' + content)), maxlen=0)
+    with suppress(Skipped):
+        moment(text)
+    said = {
+        "uuid": text,
+        "sender": "human",
+        "text": text,
+        "created_at": text,
+        "content": [{"type": "text", "text": text}],
+    }
+    spoken = {"id": text, "author": {"role": "user"}, "content": {"content_type": "text", "parts": [text]}}
+    for read, value in (
+        (read_claude, {"uuid": text, "name": text, "created_at": text, "chat_messages": [said]}),
+        (read_chatgpt, {"id": text, "title": text, "current_node": "a", "mapping": {"a": {"message": spoken}}}),
+        (read_mem0, {"id": text, "memory": text, "user_id": text, "created_at": text}),
+    ):
+        with suppress(Skipped):
+            read(value)
+
+
 FUNCTIONS: Mapping[str, Use] = {
     "own_words": own_words,
     "quoted": lambda text: quoted([text]),
@@ -258,6 +293,17 @@ FUNCTIONS: Mapping[str, Use] = {
     "arguments for a model": arguments_without_control_words,
     "arguments for a model as JSON": lambda text: arguments_without_control_words(json.dumps([text, {text: 1}])),
     "filter": read_filter,
+    "memory that a caller added": lambda text: read_manual(
+        [ManualMemory(content=text, is_own=True, said_at=0)], [], "ann", ["Ann"]
+    ),
+    "statement in the words of rules": canonical,
+    "error of a model": lambda text: error_message(
+        {"error": {"message": text}}, text.encode(errors="replace"), [text[:9]]
+    ),
+    "error of a model that repeats the request": lambda text: error_message(
+        {"error": text}, json.dumps(text).encode(errors="replace")
+    ),
+    "export of another assistant": read_export,
 }
 
 

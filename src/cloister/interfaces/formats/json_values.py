@@ -12,6 +12,7 @@ from cloister.domain.errors import InvalidRequest, TooLarge
 LARGEST_VALUE = 1 << 26
 """Characters of one value: one conversation of an export."""
 _CHUNK = 1 << 18
+_LITTLE = 4_096
 # An error this close to the end of what was read may be that of a value that goes on.
 _NEAR_THE_END = 16
 _SPACES = " \t\r\n"
@@ -45,6 +46,11 @@ class _Text:
         except UnicodeDecodeError:
             raise InvalidRequest("file", "is not text in UTF-8.") from None
         self.text, self.position = self.text[self.position :] + read, 0
+
+    def drop_used(self) -> None:
+        """Drop what was used, unless that is little of the whole: an error of the decoder counts the lines before it."""
+        if self.position > max(_LITTLE, (len(self.text) - self.position) // 256):
+            self.text, self.position = self.text[self.position :], 0
 
     def next_character(self, skipped: str) -> str:
         """The next character that is not to be skipped; empty at the end of the file."""
@@ -99,6 +105,7 @@ class _NotJson(Exception):
 def _value(text: _Text) -> object:
     """The value at the position, and behind it."""
     decoder = json.JSONDecoder()
+    text.drop_used()
     while True:
         try:
             value, end = decoder.raw_decode(text.text, text.position)
