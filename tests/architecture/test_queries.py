@@ -129,7 +129,7 @@ OF_A_MEMORY = {"memory_source", "memory_replacement", "memory_revision"}
 # What belongs to a session is found through it, and is where it is; what mentions an entity is where the entity is.
 OF_A_SESSION = {
     *("message", "message_vector", "memory", "mention", "entity_relation", "observation"),
-    *("session_item", "session_response", "memory_file"),
+    *("session_item", "session_response", "memory_file", "exclusion"),
     *OF_A_MEMORY,
 }
 # Found through its entity, which has a project.

@@ -22,6 +22,7 @@ TENANT_TABLES = (
     "entity_change",
     "entity_relation",
     "entry",
+    "exclusion",
     "idempotency",
     "index_removal",
     "memory",
@@ -50,6 +51,7 @@ LEAVES = (
     "entity_change",
     "entity_relation",
     "entry",
+    "exclusion",
     "idempotency",
     "index_removal",
     "memory_file",
@@ -192,6 +194,7 @@ def row_for(tenant: int, table: str) -> sql.Composed:
             "created_at": 1,
             "body": "{}",
         },
+        "exclusion": {"exclusion_id": 7, "tenant_id": tenant, "session_id": 7, "created_at": 1},
         "entry": {
             "entry_id": 7,
             "tenant_id": tenant,

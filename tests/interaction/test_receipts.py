@@ -50,7 +50,14 @@ def test_prf_1_a_stored_receipt_is_the_same_through_every_program(memory: Cloist
     assert (found.id, found.kind, found.session_id, found.query) == (context.receipt_id, "context", "asks", QUESTION)
     assert [(item.id, item.content, item.is_changed) for item in found.items] == [(said.id, GATE, False)]
     assert (found.left_out, found.tokens) == (context.receipt.left_out, context.receipt.tokens)
-    assert context.receipt.left_out == {"limit": 0, "weak": 0, "duplicate": 0, "budget": 0, "quotation": 0}
+    assert context.receipt.left_out == {
+        "limit": 0,
+        "weak": 0,
+        "duplicate": 0,
+        "budget": 0,
+        "quotation": 0,
+        "excluded": 0,
+    }
     with pytest.raises(Conflict, match="only replies have a prompt"):
         memory.receipt_prompt(context.receipt_id)
     with pytest.raises(NotFound, match="There is no receipt"):
@@ -70,3 +77,26 @@ def test_prf_1_the_commands_show_a_stored_receipt(tmp_path: Path) -> None:
     assert shell.json("receipts", "show", id) == json.loads(json.dumps(found))
     assert GATE in shell.run("receipts", "show", id).stdout
     assert "only replies have a prompt" in shell.run("receipts", "prompt", id, code=1).stderr
+
+
+@every_way
+def test_an_item_is_excluded_listed_and_included_through_every_way_in(memory: Cloister) -> None:
+    memory.create_session("tells")
+    memory.create_session("asks")
+    said = memory.record("tells", "user", GATE)
+    made = memory.exclude("asks", said.id)
+    assert (made.kind, made.id, made.content, made.session_id) == ("message", said.id, GATE, "tells")
+    assert list(memory.exclusions("asks")) == [made] and memory.exclude("asks", said.id) == made
+    context = memory.context("asks", QUESTION)
+    assert context.relevant_history == () or list(context.relevant_history) == []
+    assert context.receipt is not None and context.receipt.left_out["excluded"] == 1
+    assert memory.explain(said.id, session_id="asks", query=QUESTION).reason == "excluded"
+    memory.include("asks", said.id)
+    assert list(memory.exclusions("asks")) == []
+    assert [item.id for item in memory.context("asks", QUESTION).relevant_history] == [said.id]
+    with pytest.raises(NotFound, match="There is no exclusion"):
+        memory.include("asks", said.id)
+    with pytest.raises(NotFound, match="There is no message"):
+        memory.exclude("asks", "msg_00000000000000aa")
+    with pytest.raises(NotFound, match="There is no session"):
+        memory.exclude("nobody", said.id)

@@ -39,6 +39,8 @@ NOT_ASKED: Mapping[str, tuple[Route, ...]] = {
         ("DELETE", "/v1/sessions/{external_id}"),
         ("POST", "/v1/sessions/{external_id}/branch"),
         ("POST", "/v1/sessions/{external_id}/clear"),
+        ("POST", "/v1/sessions/{external_id}/exclusions"),
+        ("DELETE", "/v1/sessions/{external_id}/exclusions/{item_id}"),
         ("POST", "/v1/sessions/{external_id}/extract"),
         ("POST", "/v1/sessions/{external_id}/files"),
         ("POST", "/v1/sessions/{external_id}/items"),

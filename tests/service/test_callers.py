@@ -423,6 +423,12 @@ ROWS = (
     Row("POST", "/v1/embeddings", "200 403 200 200 200 200 200", {"input": "The roses need water."}),
     Row("POST", "/v1/context", "200 403 200 404 200 200 404", {"session_id": SESSION}),
     Row("GET", "/v1/receipts/{receipt_id}", "200 403 200 404 200 200 404"),
+    Row("GET", "/v1/sessions/{external_id}/exclusions", "200 403 200 404 200 200 404"),
+    Row(
+        *("POST", "/v1/sessions/{external_id}/exclusions", "403 403 200 404 200 200 404"),
+        {"kind": "message", "id": "{message_id}"},
+    ),
+    Row("DELETE", "/v1/sessions/{external_id}/exclusions/{item_id}", "403 403 404 404 404 404 404"),
     Row("GET", "/v1/receipts/{receipt_id}/prompt", "200 403 200 404 200 200 404"),
     Row(
         *("POST", "/v1/explain", "200 403 200 404 200 200 404"),

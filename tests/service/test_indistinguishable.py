@@ -119,6 +119,24 @@ PROBES = (
     ),
     in_header("POST", "/v1/responses", RESPOND),
     in_path("GET", "/v1/receipts/{receipt_id}", "receipt"),
+    in_path("GET", "/v1/sessions/{external_id}/exclusions", "session"),
+    Probe(
+        *("DELETE", "/v1/sessions/{external_id}/exclusions/{item_id}", "path external_id", "session"),
+        "/v1/sessions/{id}/exclusions/{own message}",
+    ),
+    Probe(
+        *("DELETE", "/v1/sessions/{external_id}/exclusions/{item_id}", "path item_id", "message"),
+        "/v1/sessions/own-session/exclusions/{id}",
+    ),
+    in_path("POST", "/v1/sessions/{external_id}/exclusions", "session", {"kind": "message", "id": "{own message}"}),
+    Probe(
+        *("POST", "/v1/sessions/{external_id}/exclusions", "body id", "message", "/v1/sessions/own-session/exclusions"),
+        {"kind": "message", "id": "{id}"},
+    ),
+    Probe(
+        *("POST", "/v1/sessions/{external_id}/exclusions", "body id", "memory", "/v1/sessions/own-session/exclusions"),
+        {"kind": "memory", "id": "{id}"},
+    ),
     in_path("GET", "/v1/receipts/{receipt_id}/prompt", "receipt"),
     in_body("POST", "/v1/explain", "receipt_id", {"receipt_id": "{id}", "message_id": "{own message}"}),
     in_body("POST", "/v1/explain", "message_id", {"receipt_id": "{own receipt}", "message_id": "{id}"}),
@@ -504,5 +522,6 @@ def places_of_ids(app: FastAPI) -> set[tuple[str, str, str]]:
                 continue  # lines of an archive: see `test_archive_isolation`
             name = content["schema"]["$ref"].rpartition("/")[2]
             fields = app.openapi()["components"]["schemas"][name]["properties"]
-            found |= {(method, path, f"body {field}") for field in fields if field in ID_FIELDS}
+            named = (*ID_FIELDS, "id") if path.endswith("/exclusions") else ID_FIELDS
+            found |= {(method, path, f"body {field}") for field in fields if field in named}
     return found

@@ -19,7 +19,7 @@ from cloister.domain.timestamps import iso
 Method = Literal["recent", "semantic"]
 ConversationScope = Literal["current", "pool"]
 Origin = Literal["session", "pool", "semantic"]
-Reason = Literal["limit", "weak", "duplicate", "budget", "quotation"]
+Reason = Literal["limit", "weak", "duplicate", "budget", "quotation", "excluded"]
 """Why something was not recalled, for receipts (PRF-1)."""
 
 RECENT_LIMIT = 20
@@ -131,6 +131,8 @@ class Context:
     """How many candidates have no words of their own, and so were not recalled."""
     known: int = 0
     """How many candidates say what the caller has already."""
+    excluded: int = 0
+    """How many items of the pool the session does not recall, because somebody excluded them."""
 
     @property
     def left_out(self) -> Mapping[str, int]:
@@ -142,6 +144,7 @@ class Context:
             "duplicate": omitted["duplicate"] + self.known,
             "budget": omitted["budget"],
             "quotation": self.quotations,
+            "excluded": self.excluded,
         }
 
     @property

@@ -79,6 +79,10 @@ def new_receipt_id() -> ReceiptId:
     return ReceiptId(_random(63))
 
 
+def new_exclusion_id() -> int:
+    return _random(63)
+
+
 def new_removal_id() -> int:
     return _random(63)
 

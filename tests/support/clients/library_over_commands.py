@@ -17,6 +17,7 @@ from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.listing.shapes import TimelineEntry
 from cloister.interfaces.python.pages import Branch, Page
 from cloister.interfaces.python.recall import shapes as recall_shapes
+from cloister.interfaces.python.receipts.exclusion_shapes import Exclusion
 from cloister.interfaces.python.receipts.hits import Hits
 from cloister.interfaces.python.receipts.shapes import Explanation, Receipt, ReceiptPrompt
 from cloister.services.recall.search import Kind
@@ -229,6 +230,15 @@ class OverCommands:
 
     def receipt(self, receipt_id: str) -> Receipt:
         return self._one(Receipt, "receipts", "show", receipt_id)
+
+    def exclude(self, session_id: str, item_id: str) -> Exclusion:
+        return self._one(Exclusion, "sessions", "exclude", session_id, item_id)
+
+    def include(self, session_id: str, item_id: str) -> None:
+        self._printed("sessions", "include", session_id, item_id)
+
+    def exclusions(self, session_id: str) -> list[Exclusion]:
+        return self._many(Exclusion, "sessions", "exclusions", session_id)
 
     def receipt_prompt(self, receipt_id: str) -> ReceiptPrompt:
         return self._one(ReceiptPrompt, "receipts", "prompt", receipt_id)

@@ -18,6 +18,7 @@ from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.listing.shapes import TimelineEntry
 from cloister.interfaces.python.pages import Branch, Page
 from cloister.interfaces.python.recall import shapes as recall_shapes
+from cloister.interfaces.python.receipts.exclusion_shapes import Exclusion
 from cloister.interfaces.python.receipts.hits import Hits
 from cloister.interfaces.python.receipts.shapes import Explanation, InlineReceipt, Receipt, ReceiptPrompt
 from cloister.services.recall.search import Kind
@@ -305,6 +306,18 @@ class OverHttp:
 
     def receipt(self, receipt_id: str) -> Receipt:
         return _one(Receipt, self._caller.get(f"/v1/receipts/{segment(receipt_id)}"))
+
+    def exclude(self, session_id: str, item_id: str) -> Exclusion:
+        kinds = {"msg_": "message", "mem_": "memory", "ent_": "entity"}
+        body = {"kind": kinds[item_id[:4]], "id": item_id}
+        return _one(Exclusion, self._caller.post(f"/v1/sessions/{segment(session_id)}/exclusions", body))
+
+    def include(self, session_id: str, item_id: str) -> None:
+        path = f"/v1/sessions/{segment(session_id)}/exclusions/{segment(item_id)}"
+        _read(self._caller.request("DELETE", path))
+
+    def exclusions(self, session_id: str) -> list[Exclusion]:
+        return _many(Exclusion, self._caller.get(f"/v1/sessions/{segment(session_id)}/exclusions"))
 
     def receipt_prompt(self, receipt_id: str) -> ReceiptPrompt:
         return _one(ReceiptPrompt, self._caller.get(f"/v1/receipts/{segment(receipt_id)}/prompt"))

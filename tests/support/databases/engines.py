@@ -54,6 +54,7 @@ TABLES = (
     "session_item",
     "session_response",
     "receipt",
+    "exclusion",
     "memory_file",
     "entry",
     "sign_in",

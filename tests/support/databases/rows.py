@@ -97,6 +97,15 @@ def insert_household(transaction: Transaction, household: Household, external_id
         body="{}",
     )
     transaction.execute(
+        "insert_exclusion",
+        exclusion_id=household.message,
+        session_id=household.session,
+        created_at=MOMENT,
+        message_id=household.message,
+        memory_id=None,
+        entity_id=None,
+    )
+    transaction.execute(
         "insert_item",
         session_id=household.session,
         message_id=household.message,

@@ -3,6 +3,7 @@
 from cloister.domain.errors import StorageError
 from cloister.domain.identifiers import ReceiptId
 from cloister.storage.interface import Transaction
+from cloister.storage.stores.receipts.exclusions import ExclusionStore
 from cloister.storage.stores.receipts.receipts import ReceiptStore
 from support.isolation.twin_tenants import MOMENT, Case, Home, first_receipt, new_receipt
 
@@ -12,7 +13,20 @@ def add(transaction: Transaction, home: Home) -> None:
     ReceiptStore(transaction).add(id, new_receipt(home.first), session=home.first.session)
 
 
+def exclude(transaction: Transaction, home: Home) -> None:
+    ExclusionStore(transaction, home.first.session).add("memory", home.first.memory, MOMENT)
+
+
+def include(transaction: Transaction, home: Home) -> int:
+    """By the number of the exclusion, which is read in the same way."""
+    store = ExclusionStore(transaction, home.first.session)
+    return sum(store.remove(each.id) for each in store.all())
+
+
 RECEIPT_CASES: dict[str, Case] = {
+    "ExclusionStore.all": Case(act=lambda t, h: ExclusionStore(t, h.first.session).all(), nothing=[]),
+    "ExclusionStore.add": Case(act=exclude, nothing=StorageError, writes=True),
+    "ExclusionStore.remove": Case(act=include, nothing=0, writes=True),
     "ReceiptStore.add": Case(act=add, nothing=StorageError, writes=True),
     "ReceiptStore.find": Case(
         act=lambda t, h: ReceiptStore(t).find(first_receipt(h.first.session), MOMENT), nothing=None

@@ -69,6 +69,7 @@ from cloister.storage.stores.memories import MemoryStore, ProfileStore, StoredMe
 from cloister.storage.stores.messages import Indexed, MessageStore
 from cloister.storage.stores.observations import ObservationStore
 from cloister.storage.stores.pools import PoolStore, StoredPool
+from cloister.storage.stores.receipts.exclusions import ExclusionStore
 from cloister.storage.stores.receipts.receipts import ReceiptStore
 from cloister.storage.stores.revisions import RevisionStore
 from cloister.storage.stores.sessions import LockedSession, NewSession, SessionStore
@@ -91,6 +92,7 @@ STORES = (
     UsageStore,
     ReceiptStore,
     ListedMemoryStore,
+    ExclusionStore,
     MemoryStore,
     StoredMemories,
     ProfileStore,
@@ -401,6 +403,7 @@ def _add_items(transaction: Transaction, place: Place) -> None:
     ReceiptStore(transaction).add(ReceiptId(first_receipt(place.session) ^ 1), searched, session=None)
     replied = replace(new_receipt(place), kind="reply")
     ReceiptStore(transaction).add(ReceiptId(reply), replied, session=place.session, question=asked, reply=reply)
+    ExclusionStore(transaction, place.session).add("message", asked, MOMENT)
     ReceiptStore(transaction).add(
         first_receipt(place.session),
         new_receipt(place),

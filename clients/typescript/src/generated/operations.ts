@@ -24,6 +24,8 @@ import type {
   Episode,
   ErasedTenant,
   ErasedUser,
+  Exclusion,
+  ExclusionPage,
   ExplainRequest,
   Explanation,
   Extraction,
@@ -53,6 +55,7 @@ import type {
   Name,
   NewApiKey,
   NewEpisode,
+  NewExclusion,
   NewItems,
   NewMemories,
   NewMessage,
@@ -884,6 +887,38 @@ export interface Operations {
     answer: ReceiptPrompt;
   };
   /**
+   * List what a session does not recall although it is in its pool, the oldest exclusion first. What is in another pool
+   * now is not listed. Needs the permission `read`.
+   */
+  list_exclusions: {
+    path: { external_id: Name };
+    query: { limit?: number | undefined; cursor?: Cursor | undefined };
+    headers: Record<never, never>;
+    body: undefined;
+    answer: ExclusionPage;
+  };
+  /**
+   * Exclude a message, a memory or an entity from what this session recalls, in contexts, searches and chat: others
+   * take its place. Other sessions recall it as before. What is excluded already stays so; at most 200 items. What the
+   * session cannot recall is `not_found`, whether it exists or not. Needs the permission `read` too. Needs the
+   * permission `write`.
+   */
+  exclude: {
+    path: { external_id: Name };
+    query: Record<never, never>;
+    headers: Record<never, never>;
+    body: NewExclusion;
+    answer: Exclusion;
+  };
+  /** Let a session recall again what it excludes. Needs the permission `write`. */
+  include: {
+    path: { external_id: Name; item_id: string };
+    query: Record<never, never>;
+    headers: Record<never, never>;
+    body: undefined;
+    answer: undefined;
+  };
+  /**
    * Explain why a message is recalled, or not, in a session for a query; or why it was, or was not, by a receipt, and
    * what is different now. A message that the session cannot recall is `not_found`, whether it exists or not. Needs the
    * permission `read`.
@@ -1062,6 +1097,9 @@ export const ROUTES: { readonly [name in keyof Operations]: Route } = {
   search: { method: "POST", path: "/v1/search", repeat: "always", answer: "json" },
   get_receipt: { method: "GET", path: "/v1/receipts/{receipt_id}", repeat: "always", answer: "json" },
   get_receipt_prompt: { method: "GET", path: "/v1/receipts/{receipt_id}/prompt", repeat: "always", answer: "json" },
+  list_exclusions: { method: "GET", path: "/v1/sessions/{external_id}/exclusions", repeat: "always", answer: "json" },
+  exclude: { method: "POST", path: "/v1/sessions/{external_id}/exclusions", repeat: "never", answer: "json" },
+  include: { method: "DELETE", path: "/v1/sessions/{external_id}/exclusions/{item_id}", repeat: "never", answer: "json" },
   explain: { method: "POST", path: "/v1/explain", repeat: "always", answer: "json" },
   read_entries: { method: "POST", path: "/v1/entries/read", repeat: "always", answer: "json" },
   write_entries: { method: "POST", path: "/v1/entries/write", repeat: "never", answer: "json" },

@@ -399,6 +399,24 @@ export interface ErasedUser {
   certificate: Certificate | null;
 }
 
+/**
+ * A message, memory or entity that a session does not recall, although it is in its pool: `kind` and `id` name it,
+ * `content` is what it says now, `session_id` the session it is from (none for an entity). `created_at` is when it was
+ * excluded.
+ */
+export interface Exclusion {
+  kind: string;
+  id: string;
+  content: string;
+  session_id: Name | null;
+  created_at: Time;
+}
+
+export interface ExclusionPage {
+  data: Exclusion[];
+  next_cursor: Cursor | null;
+}
+
 /** Either `session_id` and `query`, or `receipt_id`; and the message to explain. */
 export interface ExplainRequest {
   message_id: MessageId;
@@ -828,6 +846,14 @@ export interface NewEpisode {
   ai_response: Content;
 }
 
+/** What the session should not recall. */
+export interface NewExclusion {
+  /** What is excluded. */
+  kind: "message" | "memory" | "entity";
+  /** Its id. */
+  id: string;
+}
+
 /** Items in OpenAI's format, each with a `type`, or a message with a `role`. */
 export interface NewItems {
   items: Record<string, unknown>[];
@@ -956,7 +982,7 @@ export interface Problem {
   detail: string;
   code: "closed" | "conflict" | "damaged_row" | "forbidden" | "headers_too_large" | "idempotency_mismatch" | "internal_error" | "invalid_project_id" | "invalid_request" | "malformed_request" | "method_not_allowed" | "model_unavailable" | "not_found" | "outcome_unknown" | "overloaded" | "project_required" | "quota_exceeded" | "rate_limited" | "storage_busy" | "storage_error" | "storage_full" | "storage_missing" | "storage_read_only" | "storage_unavailable" | "timeout" | "too_large" | "turn_in_progress" | "unauthenticated" | "wrong_host";
   /** What the error is about, where it is about one thing. */
-  kind?: "api_key" | "entity" | "episode" | "item" | "memory" | "message" | "model" | "observation" | "project" | "receipt" | "resource" | "response" | "result" | "session" | "tenant" | undefined;
+  kind?: "api_key" | "entity" | "episode" | "exclusion" | "item" | "memory" | "message" | "model" | "observation" | "project" | "receipt" | "resource" | "response" | "result" | "session" | "tenant" | undefined;
   /** The id of that thing. */
   id?: string | undefined;
   /** What is wrong with each field of a bad request. */

@@ -65,7 +65,8 @@ def decoded_receipt(text: str, *, kind: str, created_at: int, columns: Mapping[s
         created_at=created_at,
         terms=terms,
         items=tuple(map(_decoded_item, body["i"])),
-        left_out=dict(zip(REASONS, body["x"], strict=True)),
+        # Older receipts have fewer reasons.
+        left_out=dict(zip(REASONS, [*body["x"], *[0] * len(REASONS)], strict=False)),
         tokens=body["t"],
         key=None if body.get("k") is None else KeyId(body["k"]),
         sent=None if sent is None else _decoded_sent(sent),

@@ -24,6 +24,7 @@ from cloister.interfaces.cli.organisation.usage import usage
 from cloister.interfaces.cli.recall import context, search
 from cloister.interfaces.cli.receipts import commands as receipts
 from cloister.interfaces.cli.receipts.commands import explain
+from cloister.interfaces.cli.receipts.exclusions import exclude, exclusions, include
 from cloister.interfaces.cli.record import record
 from cloister.interfaces.cli.serve import serve
 from cloister.interfaces.cli.terminal import complain
@@ -111,6 +112,9 @@ app.command()(observations)
 app.add_typer(receipts.app, name="receipts")
 app.add_typer(memories.app, name="memories")
 app.add_typer(entities.app, name="entities")
+sessions.app.command("exclude")(exclude)
+sessions.app.command("include")(include)
+sessions.app.command("exclusions")(exclusions)
 app.add_typer(sessions.app, name="sessions")
 app.add_typer(projects.app, name="projects")
 app.add_typer(keys.app, name="keys")

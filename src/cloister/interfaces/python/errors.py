@@ -19,6 +19,7 @@ KINDS: Mapping[str, str] = {
     "API key": "api_key",
     "entity": "entity",
     "episode": "episode",
+    "exclusion": "exclusion",
     "item": "item",
     "memory": "memory",
     "message": "message",

@@ -21,10 +21,10 @@ from cloister.domain.project_settings import (
 )
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_outside_session
 from cloister.domain.recall.assembly import assemble, newest_that_fit
-from cloister.domain.recall.filter import Filter
 from cloister.domain.recall.question import asked_part
 from cloister.domain.recall.wording.order import asks_for_order
 from cloister.domain.scope import Reach, Scope
+from cloister.domain.sessions.exclusions import NOTHING_EXCLUDED, Excluded, excluded_by
 from cloister.domain.timestamps import Clock
 from cloister.services.recall.context_request import (
     ContextRequest,
@@ -43,6 +43,7 @@ from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.filters import FilterStore, PassingMessages
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.pools import PoolMessage, PoolStore, StoredPool
+from cloister.storage.stores.receipts.exclusions import ExclusionStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 
@@ -118,7 +119,7 @@ class ContextBuilder:
         question = self._question(transaction, session, project, request, vector)
         sources, room = sources_of(project, request, limits), room_of(project, request, question.text)
         derived, version = self._derived(transaction, session, scope, project, question)
-        derived = self._with_profile(transaction, session, scope, request, derived)
+        derived = self._with_profile(transaction, session, scope, request, derived, question.excluded)
         conversation, later = _conversation(transaction, session, sources, request)
         shown = newest_that_fit(conversation.values(), derived, room)
         # What does not fit may be recalled, but the question is not recalled for itself.
@@ -141,6 +142,7 @@ class ContextBuilder:
         )
         if trace is not None:
             trace.question, trace.related, trace.without = question, related, frozenset(without)
+            trace.excluded = question.excluded
         return replace(
             context,
             terms=RecallTerms(
@@ -164,6 +166,7 @@ class ContextBuilder:
             ),
             quotations=recalled.quotation,
             known=recalled.known,
+            excluded=self._recall.count_excluded(transaction, scope, question),
             stale=recalled.stale,
             project_name=None if project is None else project.name,
         )
@@ -191,6 +194,7 @@ class ContextBuilder:
             known=request.known,
             vector=vector,
             filter=request.filter,
+            excluded=excluded_by(ExclusionStore(transaction, session.id).all()) if session.id else NOTHING_EXCLUDED,
         )
 
     def query_vector(self, reach: Reach, external_id: str, question: str | None) -> QueryVector | None:
@@ -215,7 +219,7 @@ class ContextBuilder:
         trace: RecallTrace | None,
     ) -> tuple[list[Item], Recalled]:
         """The most recent and the best messages of the pool, as the sources say, but those `without`."""
-        recent = self._recent_in_pool(transaction, scope, sources, question.filter)
+        recent = self._recent_in_pool(transaction, scope, sources, question)
         related = [item for item in recent if item.message.id not in without]
         picks = [
             Pick(
@@ -254,17 +258,24 @@ class ContextBuilder:
         return derived, there.version
 
     def _with_profile(
-        self, transaction: Transaction, session: Session, scope: Scope, request: ContextRequest, derived: Derived
+        self,
+        transaction: Transaction,
+        session: Session,
+        scope: Scope,
+        request: ContextRequest,
+        derived: Derived,
+        excluded: Excluded,
     ) -> Derived:
         """With the profile of the session's user, if the prompt asks for it."""
         if not request.profile_tokens:
             return derived
-        profile = self._profiles.for_prompt(transaction, scope, session.id, request.profile_tokens)
+        profile = self._profiles.for_prompt(transaction, scope, session.id, request.profile_tokens, excluded.memories)
         return replace(derived, profile=profile)
 
     def _recent_in_pool(
-        self, transaction: Transaction, scope: Scope, sources: Sequence[Source], wanted: Filter | None
+        self, transaction: Transaction, scope: Scope, sources: Sequence[Source], question: Question
     ) -> list[Item]:
+        wanted, excluded = question.filter, question.excluded.messages
         recent = [source for source in sources if source.method == "recent" and source.conversation_scope == "pool"]
         rows = PoolStore(transaction, self._generation).rows(scope) if recent else None
         if rows is None:
@@ -273,7 +284,7 @@ class ContextBuilder:
         return [
             Item(message, found.session, "pool", user=found.user)
             for source in recent
-            for found in _recent(rows, source, passing)
+            for found in _recent(rows, source, passing, excluded)
             if (message := shown_outside_session(found.message)) is not None
         ]
 
@@ -308,12 +319,18 @@ def _scope(session: Session, project: Project | None) -> Scope:
     return session.scope(None if project is None else project.member_visibility)
 
 
-def _recent(rows: StoredPool, source: Source, passing: PassingMessages | None) -> Sequence[PoolMessage]:
+def _recent(
+    rows: StoredPool, source: Source, passing: PassingMessages | None, excluded: Set[int]
+) -> Sequence[PoolMessage]:
+    """The most recent messages of a source, without those that are excluded, for which older ones come."""
+    limit = source.limit + len(excluded)
     if passing is None:
-        return rows.recent(source.role, source.limit)
-    newest = passing.newest(source.role, source.limit)
-    found = rows.messages(newest) if newest else {}
-    return [found[message] for message in newest if message in found]
+        newest = rows.recent(source.role, limit)
+    else:
+        ids = passing.newest(source.role, limit)
+        found = rows.messages(ids) if ids else {}
+        newest = [found[message] for message in ids if message in found]
+    return [each for each in newest if each.message.id not in excluded][: source.limit] if excluded else newest
 
 
 def _last_question(transaction: Transaction, session: Session) -> Message | None:

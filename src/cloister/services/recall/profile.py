@@ -3,7 +3,7 @@
 Nothing is kept between requests: what is forgotten, retracted or superseded is gone by the next one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from cloister.domain.context import HIGHEST_BUDGET
@@ -72,17 +72,30 @@ class Profiles:
             return self._fitted(store, memories, entities, budget, named=scope.shared)
 
     def for_prompt(
-        self, transaction: Transaction, scope: Scope, session: SessionId, budget: int
+        self,
+        transaction: Transaction,
+        scope: Scope,
+        session: SessionId,
+        budget: int,
+        without: Collection[int] = (),
     ) -> tuple[ProfileFact, ...]:
-        """The facts of the profile of a session's user, from the session's own pool."""
-        return self._of_user(transaction, scope, session, budget).facts
+        """The facts of the profile of a session's user, from the session's own pool, except the memories `without`."""
+        return self._of_user(transaction, scope, session, budget, without).facts
 
-    def _of_user(self, transaction: Transaction, scope: Scope, session: SessionId | None, budget: int) -> Profile:
+    def _of_user(
+        self,
+        transaction: Transaction,
+        scope: Scope,
+        session: SessionId | None,
+        budget: int,
+        without: Collection[int] = (),
+    ) -> Profile:
         store = self._store(transaction, scope)
         if store is None:
             return profile_of((), (), budget)
         limit = min(_MOST_MEMORIES, _FEWEST_MEMORIES + budget * CHARACTERS_A_TOKEN // _SHORT_FACT)
-        memories = store.of_user(scope.user, session, now=self._clock(), limit=limit)
+        found = store.of_user(scope.user, session, now=self._clock(), limit=limit + len(without))
+        memories = [memory for memory in found if memory.id not in without]
         return self._fitted(store, memories, (), budget, named=scope.shared)
 
     def _fitted(

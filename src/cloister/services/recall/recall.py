@@ -20,6 +20,7 @@ from cloister.domain.recall.filter import Mask
 from cloister.domain.recall.ranking import Evidence, Weights, best, rank
 from cloister.domain.recall.relevance import STRONG, matches, relevance
 from cloister.domain.scope import Reach, Scope
+from cloister.domain.sessions.exclusions import NOTHING_EXCLUDED
 from cloister.domain.truth.asked_facts import asked_facts
 from cloister.index.interface import Ids, Index, PoolIndex
 from cloister.services.recall.current_rows import CurrentRows
@@ -93,6 +94,7 @@ class Recall:
         rows = PoolStore(transaction, self._generation).rows(scope)
         if rows is None:
             return Recalled()
+        without = {*without, *map(MessageId, question.excluded.messages)}
         stale = self._stale(transaction, rows, scope)
         allowed = (
             None if question.filter is None else FilterStore(transaction).pool_messages(rows.pool, question.filter).ids
@@ -131,6 +133,21 @@ class Recall:
             return count
         return count + StoredEntities(transaction, scope.entities, scope.pool.user, self._generation).stale()
 
+    def count_excluded(self, transaction: Transaction, scope: Scope, question: Question) -> int:
+        """How many items of the scope the session that asks does not recall."""
+        excluded = question.excluded
+        rows = None if excluded == NOTHING_EXCLUDED else PoolStore(transaction, self._generation).rows(scope)
+        if rows is None:
+            return 0
+        found = len(rows.messages(list(map(MessageId, excluded.messages)))) if excluded.messages else 0
+        if excluded.memories:
+            memories = StoredMemories(transaction, rows.pool, self._generation)
+            found += len(memories.found(list(excluded.memories), question.now))
+        if excluded.entities and scope.entities is not None:
+            entities = StoredEntities(transaction, scope.entities, scope.pool.user, self._generation)
+            found += len(entities.found(list(excluded.entities), question.now))
+        return found
+
     def is_larger(self, transaction: Transaction, scope: Scope, most: int) -> bool:
         """Whether the scope's pool has more messages than `most`."""
         rows = PoolStore(transaction, self._generation).rows(scope)
@@ -162,6 +179,8 @@ class Recall:
             true &= validity.among(_sorted(passing))
         if question.among is not None:
             true &= validity.among(_sorted(question.among))
+        if question.excluded.memories:
+            true &= ~validity.among(_sorted(question.excluded.memories))
         true = validity.distinct(true)
         allowed = None if true.all() else validity.ids[true]
         reader = rows if self._current is None else self._current.memories(rows)
@@ -188,9 +207,9 @@ class Recall:
         if question.filter is not None:
             allowed = _sorted(FilterStore(transaction).project_entities(rows.project, rows.user, question.filter))
         reader = rows if self._current is None else self._current.entities(rows)
-        return self._best(
-            self._index.entities_within(reader), lambda ids: rows.found(ids, question.now), question, limit, allowed
-        )
+        find = partial(rows.found, now=question.now)
+        without = question.excluded.entities
+        return self._best(self._index.entities_within(reader), find, question, limit, allowed, without)
 
     def _best(
         self,
@@ -199,11 +218,15 @@ class Recall:
         question: Question,
         limit: int,
         allowed: Ids | None = None,
+        without: Collection[int] = (),
     ) -> Sequence[Found[T]]:
         if not limit or not question.text or question.is_small_talk or (allowed is not None and not len(allowed)):
             return ()
-        evidence = index.evidence(question.text, question.asked_at, limit, allowed=allowed)
+        evidence = index.evidence(question.text, question.asked_at, limit + len(without), allowed=allowed)
         mask = _mask(evidence, allowed)
+        if without:
+            others = ~np.isin(evidence.ids, _sorted(without))
+            mask = others if mask is None else mask & others
         if not len(evidence) or (mask is not None and not mask.any()):
             return ()
         scores, matched = rank(evidence, _DERIVED_WEIGHTS), matches(evidence)

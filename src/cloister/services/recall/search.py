@@ -28,6 +28,7 @@ from cloister.domain.recall.filter import Filter
 from cloister.domain.recall.question import asked_part
 from cloister.domain.recall.relevance import checked_min_relevance
 from cloister.domain.scope import Reach, Scope
+from cloister.domain.sessions.exclusions import NOTHING_EXCLUDED, Excluded, excluded_by
 from cloister.domain.text import checked_content, checked_limit, checked_name
 from cloister.domain.timestamps import Clock
 from cloister.domain.tracing.interface import NO_TRACING, MemorySpan, TracedRecord, Tracer
@@ -35,6 +36,7 @@ from cloister.services.recall.recall import Recall
 from cloister.services.recall.selection import Pick, Question, Recalled
 from cloister.services.recall.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.receipts.exclusions import ExclusionStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 
@@ -188,6 +190,7 @@ class Search:
                 floor=project_settings.min_relevance(settings) if min_relevance is None else min_relevance,
                 filter=filter,
                 among=among,
+                excluded=_excluded(transaction, target),
             )
             if "episodes" in wanted:
                 picks = [Pick(limit=limit * MESSAGES_AN_EPISODE)]
@@ -204,6 +207,7 @@ class Search:
                     "duplicate": recalled.duplicate + recalled.known,
                     "budget": 0,
                     "quotation": recalled.quotation,
+                    "excluded": self._recall.count_excluded(transaction, scope, asked),
                 },
                 stale=recalled.stale,
                 names_speakers=_names_speakers(scope, target, merged[:limit]),
@@ -251,6 +255,13 @@ class Search:
             is_filtered=asked.filter is not None,
             is_stored=project_settings.stores_receipts(settings),
         )
+
+
+def _excluded(transaction: Transaction, target: SearchTarget) -> Excluded:
+    """What the session that searches does not recall; a search without a session excludes nothing."""
+    if target.session is None:
+        return NOTHING_EXCLUDED
+    return excluded_by(ExclusionStore(transaction, SessionStore(transaction).get(target.session).id).all())
 
 
 def first_of_episodes(items: Sequence[Item]) -> list[Item]:

@@ -21,6 +21,7 @@ from cloister.domain.recall.past import asks_about_past
 from cloister.domain.recall.ranking import Evidence, best
 from cloister.domain.recall.relevance import lowest_match, matches, own_matches, relevance
 from cloister.domain.recall.small_talk import is_small_talk
+from cloister.domain.sessions.exclusions import NOTHING_EXCLUDED, Excluded
 from cloister.index import terms
 from cloister.services.recall.embeddings.additional import QueryVector
 from cloister.services.recall.repetition import AskedWords, Said
@@ -72,6 +73,8 @@ class Question:
     message: MessageId | None = None
     """The message that asks, if the caller gave no text."""
     among: Collection[MemoryId] | None = None
+    excluded: Excluded = NOTHING_EXCLUDED
+    """What the session that asks does not recall."""
 
     @property
     def asks_about_past(self) -> bool:
@@ -336,6 +339,7 @@ class RecallTrace:
     picks: Sequence[Pick] = ()
     related: Sequence[Item] = ()
     without: frozenset[MessageId] = frozenset()
+    excluded: Excluded = NOTHING_EXCLUDED
 
 
 def _together(pool: Representatives, positions: Sequence[int]) -> list[int]:

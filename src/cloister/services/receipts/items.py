@@ -10,7 +10,7 @@ from cloister.domain.identifiers import MessageId, ObservationId, PoolId
 from cloister.domain.memory import StoredMemory
 from cloister.domain.observation import StoredObservation
 from cloister.domain.prompts.recalled_text import shown_outside_session
-from cloister.domain.receipts.receipt import ItemKind, Receipt
+from cloister.domain.receipts.receipt import ItemKind, ReceiptItem
 from cloister.domain.scope import Scope
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.entities import StoredEntities
@@ -103,9 +103,10 @@ class PoolItems:
         self._pool = pool
         self._now = now
 
-    def of(self, receipt: Receipt) -> FoundItems:
+    def of(self, items: Sequence[ReceiptItem], *, since: int) -> FoundItems:
+        """Those of these items that are in the pool; `changed` are those whose words were changed since this time."""
         ids: dict[ItemKind, list[int]] = {"message": [], "memory": [], "entity": [], "observation": []}
-        for item in receipt.items:
+        for item in items:
             ids[item.kind].append(item.id)
         memories, entities = self._memories(ids["memory"]), self._entities(ids["entity"])
         return FoundItems(
@@ -113,7 +114,7 @@ class PoolItems:
             memories=memories,
             entities=entities,
             observations=ReceiptStore(self._transaction).observations(self._pool, ids["observation"]),
-            changed=frozenset(self._changed(memories, entities, receipt.created_at)),
+            changed=frozenset(self._changed(memories, entities, since)),
         )
 
     def _messages(self, ids: Sequence[int]) -> dict[int, FoundMessage]:

@@ -16,6 +16,7 @@ from cloister.domain.prompts.recalled_text import NO_POOL
 from cloister.domain.receipts.receipt import Receipt, ReceiptItem, StoredReceipt
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.timestamps import Clock
+from cloister.services.receipts.exclusions import Exclusions
 from cloister.services.receipts.items import FoundItems, ItemWords, PoolItems
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.extraction import ExtractionStore
@@ -81,6 +82,7 @@ class Receipts:
         self._database = database
         self._generation = generation
         self._clock = clock
+        self.exclusions = Exclusions(database, generation, clock)
 
     def get(self, reach: Reach, id: ReceiptId) -> ShownReceipt:
         with self._database.read(reach) as transaction:
@@ -98,7 +100,8 @@ class Receipts:
             return ShownReceipt(stored=stored, items=(), hidden=hidden, conversation=conversation, version=None)
         rows = pools.rows(scope)
         assert rows is not None
-        found = PoolItems(transaction, self._generation, scope, pool, self._clock()).of(receipt)
+        items = PoolItems(transaction, self._generation, scope, pool, self._clock())
+        found = items.of(receipt.items, since=receipt.created_at)
         texts = found.words()
         shown = tuple(
             ShownItem(item, texts[item.kind, item.id]) for item in receipt.items if (item.kind, item.id) in texts

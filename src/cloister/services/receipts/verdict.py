@@ -13,7 +13,7 @@ from cloister.domain.prompts.recalled_text import shown_outside_session
 from cloister.services.recall.selection import LeftOut, RecallTrace, Selection
 from cloister.storage.stores.pools import PoolMessage, StoredPool
 
-ExplainedReason = Literal["recalled", "limit", "weak", "duplicate", "budget", "quotation", "not_indexed"]
+ExplainedReason = Literal["recalled", "limit", "weak", "duplicate", "budget", "quotation", "excluded", "not_indexed"]
 _DIGITS = 6
 _COLUMNS = ("lexical", "semantic", "author", "date", "session_prior", "coverage", "second")
 _LEFT_OUT: Mapping[LeftOut, tuple[ExplainedReason, str]] = {
@@ -64,6 +64,8 @@ def judge(recalled: Recollection, found: PoolMessage, rows: StoredPool) -> Verdi
         return Verdict(reason="recalled", detail="It is in the current conversation, which is shown as it is.")
     if shown is None:
         return Verdict(reason="quotation", detail="It has no words of its own: it only quotes what was recalled.")
+    if message.id in trace.excluded.messages:
+        return Verdict(reason="excluded", detail="Somebody excluded it from what this session recalls.")
     if message.id in trace.without:
         return Verdict(reason="duplicate", detail="It is the question itself, or was said after it.")
     for item in trace.related:

@@ -117,6 +117,7 @@ class TenantErasureStore:
     def remove_all(self, now: int) -> None:
         """Delete everything except messages, which are deleted before, session by session, and the queue of removals from an
         external index. The rows of sessions and of the tenant are blanked but keep their ids, which no API returns."""
+        self._transaction.execute("erase_exclusions")
         self._transaction.execute("erase_mentions")
         self._transaction.execute("erase_entity_relations")
         self._transaction.execute("erase_entity_changes")

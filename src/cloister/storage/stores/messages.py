@@ -196,6 +196,7 @@ class MessageStore:
         self._transaction.execute("delete_items", first=first, last=last)
         self._transaction.execute("delete_responses", session_id=session)
         self._transaction.execute("delete_receipts", session_id=session)
+        self._transaction.execute("delete_exclusions", session_id=session)
         return self._transaction.execute("delete_messages", first=first, last=last)
 
 

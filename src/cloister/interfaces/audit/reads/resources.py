@@ -25,6 +25,7 @@ def session_reads(view: View) -> Iterator[Read]:
         yield view.by_id(HTTP, part, "GET", f"{session}/{part}")
     for part in ("messages", "memories") if view.reaches else ():
         yield view.by_id(HTTP, f"{part} with a filter", "GET", f"{session}/{part}?filter={anything}")
+    yield view.by_id(HTTP, "exclusions", "GET", f"{session}/exclusions", expected=())
     yield view.by_id(HTTP, "running reply", "GET", f"/v1/chat/{view.target.session}/stream", expected=())
     yield view.by_id(ANTHROPIC, "memory tool", "POST", f"{session}/files/view", {"path": FILE})
 

@@ -20,6 +20,7 @@ _REASONS = {
     "duplicate": "duplicate",
     "budget": "beyond the budget",
     "quotation": "quotations only",
+    "excluded": "excluded by the session",
 }
 
 

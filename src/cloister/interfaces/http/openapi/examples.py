@@ -66,7 +66,7 @@ INLINE_RECEIPT: dict[str, Any] = {
     "items": [
         {"kind": "message", "id": MESSAGE, "rule": "match", "score": 0.71, **_STRONG, "is_excerpt": False},
     ],
-    "left_out": {"limit": 0, "weak": 3, "duplicate": 1, "budget": 0, "quotation": 0},
+    "left_out": {"limit": 0, "weak": 3, "duplicate": 1, "budget": 0, "quotation": 0, "excluded": 0},
     "tokens": 52,
 }
 _ASKED: dict[str, Any] = {

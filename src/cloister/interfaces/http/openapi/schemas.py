@@ -56,6 +56,7 @@ TENANT_ID, PROJECT_ID, MESSAGE_ID, EPISODE_ID, KEY_ID = map(_id, ("ten", "proj",
 MESSAGE_OR_END: Schema = {"pattern": "^(end|msg_[0-9a-f]{16})$"}
 MEMORY_ID, ENTITY_ID, OBSERVATION_ID = map(_id, ("mem", "ent", "obs"))
 ITEM_ID: Schema = {"pattern": "^(msg|fc|fco|rs|item)_[0-9a-f]{16}$"}
+EXCLUDED_ID: Schema = {"pattern": "^(msg|mem|ent)_[0-9a-f]{16}$"}
 RESPONSE_ID, RECEIPT_ID = map(_id, ("resp", "rcpt"))
 MEMORY = _text(MAX_MEMORY, _NOTHING, _NUL)
 ENTITY_NAME = _text(MAX_ENTITY_NAME, _CONTROL, _NOTHING)

@@ -32,6 +32,13 @@ _ITEM: dict[str, Any] = {
     "source_message_ids": [],
     "is_changed": False,
 }
+_EXCLUDED: dict[str, Any] = {
+    "kind": "message",
+    "id": MESSAGE,
+    "content": NEW_MESSAGE["content"],
+    "session_id": SESSION,
+    "created_at": ANSWERED,
+}
 
 RECEIPT_EXAMPLES: Mapping[str, Example] = {
     "get_receipt": Example(
@@ -85,6 +92,9 @@ RECEIPT_EXAMPLES: Mapping[str, Example] = {
             "missing": ["1 item forgotten"],
         }
     ),
+    "list_exclusions": Example(answer={"data": [_EXCLUDED], "next_cursor": None}),
+    "exclude": Example(request={"kind": "message", "id": MESSAGE}, answer=_EXCLUDED),
+    "include": Example(),
     "explain": Example(
         request={"session_id": "lisbon-tickets", "query": "When does the ferry leave?", "message_id": MESSAGE},
         answer={

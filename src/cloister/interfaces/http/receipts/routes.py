@@ -1,4 +1,4 @@
-"""Routes of receipts and explanations: what was given, and why (PRF-1, PRF-2)."""
+"""Routes of receipts, explanations and exclusions: what was given, why (PRF-1, PRF-2), and what should not be."""
 
 from typing import Annotated
 
@@ -7,13 +7,17 @@ from pydantic import Field
 from starlette.responses import Response
 
 from cloister.domain.identifiers import parse_message_id, parse_receipt_id
+from cloister.domain.sessions.exclusions import ExcludedKind
 from cloister.interfaces.http.dispatch.callers import Caller, needs
+from cloister.interfaces.http.dispatch.cursors import Listing
+from cloister.interfaces.http.dispatch.parameters import Cursor, Limit, SessionId
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.openapi import schemas
-from cloister.interfaces.http.resources.answers import answer
+from cloister.interfaces.http.resources.answers import ExclusionPage, answer, nothing
 from cloister.interfaces.http.resources.bodies import Body, Content, MessageId, Name
 from cloister.interfaces.python.receipts import shapes
 from cloister.interfaces.python.receipts.arguments import checked_form
+from cloister.interfaces.python.receipts.exclusion_shapes import Exclusion, exclusion_shape, kind_of, parse_excluded
 
 router = APIRouter(route_class=GuardedRoute, tags=["Recall"])
 
@@ -48,6 +52,53 @@ def get_receipt_prompt(receipt_id: ReceiptName, caller: Caller) -> Response:
     not. A receipt of a context or a search has no prompt: 409."""
     found = caller.services.receipt_prompts.get(caller.reach, parse_receipt_id(receipt_id))
     return answer(shapes.receipt_prompt_shape(found))
+
+
+_EXCLUSIONS = "/v1/sessions/{external_id}/exclusions"
+ExcludedName = Annotated[
+    str, Path(description="The id of the message, memory or entity.", json_schema_extra=schemas.EXCLUDED_ID)
+]
+
+
+class NewExclusion(Body):
+    """What the session should not recall."""
+
+    kind: ExcludedKind = Field(description="What is excluded.")
+    id: Annotated[str, Field(json_schema_extra=schemas.EXCLUDED_ID, description="Its id.")]
+
+
+@router.get(_EXCLUSIONS, response_model=ExclusionPage)
+@needs("read")
+def list_exclusions(external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
+    """List what a session does not recall although it is in its pool, the oldest exclusion first. What is in another pool now is
+    not listed."""
+    listing = Listing("exclusions", caller.reach.tenant, external_id)
+    found = caller.services.receipts.exclusions.of_session(caller.reach, external_id, after=listing.pair(cursor))
+    page = found[: limit + 1]
+    return listing.answer(ExclusionPage, page, limit, shape=exclusion_shape, key=lambda shown: shown.key)
+
+
+@router.post(_EXCLUSIONS, response_model=Exclusion)
+@needs("write")
+def exclude(external_id: SessionId, body: NewExclusion, caller: Caller) -> Response:
+    """Exclude a message, a memory or an entity from what this session recalls, in contexts, searches and chat: others take its
+    place. Other sessions recall it as before. What is excluded already stays so; at most 200 items. What the session cannot recall
+    is `not_found`, whether it exists or not. Needs the permission `read` too."""
+    caller.key.require("read")
+    item = parse_excluded(body.kind, body.id)
+    return answer(
+        exclusion_shape(caller.services.receipts.exclusions.exclude(caller.reach, external_id, body.kind, item))
+    )
+
+
+@router.delete(_EXCLUSIONS + "/{item_id}", status_code=204, response_model=None)
+@needs("write")
+def include(external_id: SessionId, item_id: ExcludedName, caller: Caller) -> Response:
+    """Let a session recall again what it excludes."""
+    caller.key.require("read")
+    kind = kind_of(item_id)
+    caller.services.receipts.exclusions.include(caller.reach, external_id, kind, parse_excluded(kind, item_id))
+    return nothing()
 
 
 @router.post("/v1/explain", response_model=shapes.Explanation)

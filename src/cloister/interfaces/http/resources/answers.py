@@ -10,6 +10,7 @@ from cloister.interfaces.python import derived_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.items.shapes import Item
 from cloister.interfaces.python.pages import ONLY_IF_STALE
 from cloister.interfaces.python.recall import shapes as recall_shapes
+from cloister.interfaces.python.receipts.exclusion_shapes import Exclusion
 from cloister.interfaces.python.receipts.shapes import InlineReceipt, ReceiptSummary
 
 OnlyIfStale = Annotated[int | None, Field(**ONLY_IF_STALE)]
@@ -29,6 +30,7 @@ EntityPage = page_model("EntityPage", list[derived_shapes.Entity])
 MentionPage = page_model("MentionPage", list[derived_shapes.EntityMention])
 ObservationPage = page_model("ObservationPage", list[derived_shapes.Observation])
 ItemPage = page_model("ItemPage", list[Item])
+ExclusionPage = page_model("ExclusionPage", list[Exclusion])
 
 
 class ItemList(BaseModel):

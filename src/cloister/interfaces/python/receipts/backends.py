@@ -8,6 +8,8 @@ from cloister.bootstrap import Services
 from cloister.domain.errors import ProjectRequired
 from cloister.domain.identifiers import MessageId, ReceiptId, format_message_id, format_receipt_id
 from cloister.domain.scope import Reach
+from cloister.domain.sessions.exclusions import ExcludedKind
+from cloister.interfaces.python.arguments import PageRequest
 from cloister.interfaces.python.backends.interface import ContextQuery, SearchQuery
 from cloister.interfaces.python.backends.requests import (
     fields_given,
@@ -16,7 +18,9 @@ from cloister.interfaces.python.backends.requests import (
     session_path,
     time_fields,
 )
+from cloister.interfaces.python.pages import ListCursors, Page
 from cloister.interfaces.python.recall import shapes as recall_shapes
+from cloister.interfaces.python.receipts.exclusion_shapes import Exclusion, exclusion_shape
 from cloister.interfaces.python.receipts.hits import Hits
 from cloister.interfaces.python.receipts.shapes import (
     Explanation,
@@ -27,6 +31,7 @@ from cloister.interfaces.python.receipts.shapes import (
     receipt_prompt_shape,
     receipt_shape,
 )
+from cloister.services.receipts.exclusions import formatted
 
 if TYPE_CHECKING:  # the HTTP client takes long to load, and an embedded Cloister does not need it
     from cloister.interfaces.python.connection import Connection
@@ -51,6 +56,18 @@ class EmbeddedReceipts:
 
     def receipt_prompt(self, receipt: ReceiptId) -> ReceiptPrompt:
         return receipt_prompt_shape(self.services.receipt_prompts.get(self.reach, receipt))
+
+    def exclude(self, session_id: str, kind: ExcludedKind, item: int) -> Exclusion:
+        return exclusion_shape(self.services.receipts.exclusions.exclude(self.reach, session_id, kind, item))
+
+    def include(self, session_id: str, kind: ExcludedKind, item: int) -> None:
+        self.services.receipts.exclusions.include(self.reach, session_id, kind, item)
+
+    def exclusions(self, session_id: str, page: PageRequest[int]) -> Page[Exclusion]:
+        cursors = ListCursors("exclusions", self.reach.tenant, session_id)
+        start = cursors.pair(page.cursor)
+        rows = self.services.receipts.exclusions.of_session(self.reach, session_id, after=start)
+        return cursors.page(rows[: page.limit + 1], page.limit, shape=exclusion_shape, key=lambda shown: shown.key)
 
     def explain(self, asked: tuple[str, str] | ReceiptId, message: MessageId) -> Explanation:
         explains = self.services.explain
@@ -99,6 +116,17 @@ class RemoteReceipts:
 
     def receipt_prompt(self, receipt: ReceiptId) -> ReceiptPrompt:
         return self.server.get(f"/v1/receipts/{format_receipt_id(receipt)}/prompt").one(ReceiptPrompt)
+
+    def exclude(self, session_id: str, kind: ExcludedKind, item: int) -> Exclusion:
+        body = {"kind": kind, "id": formatted(kind, item)}
+        return self.server.change("POST", f"{session_path(session_id)}/exclusions", body).one(Exclusion)
+
+    def include(self, session_id: str, kind: ExcludedKind, item: int) -> None:
+        self.server.change("DELETE", f"{session_path(session_id)}/exclusions/{formatted(kind, item)}")
+
+    def exclusions(self, session_id: str, page: PageRequest[int]) -> Page[Exclusion]:
+        path = f"{session_path(session_id)}/exclusions"
+        return self.server.get(path, limit=page.limit, cursor=page.cursor).page(Exclusion)
 
     def explain(self, asked: tuple[str, str] | ReceiptId, message: MessageId) -> Explanation:
         if isinstance(asked, tuple):

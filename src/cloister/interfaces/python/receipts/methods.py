@@ -1,8 +1,11 @@
 """The methods of `Cloister` for receipts and explanations."""
 
 from cloister.domain.identifiers import parse_message_id, parse_receipt_id
+from cloister.interfaces.python.arguments import page_request
 from cloister.interfaces.python.backends.interface import Backend
+from cloister.interfaces.python.pages import Page
 from cloister.interfaces.python.receipts.arguments import checked_form
+from cloister.interfaces.python.receipts.exclusion_shapes import Exclusion, kind_of, parse_excluded
 from cloister.interfaces.python.receipts.shapes import Explanation, Receipt, ReceiptPrompt
 
 
@@ -26,6 +29,23 @@ class ReceiptMethods:
         what the model got, and `missing` what is not. The receipt of a context or a search has none: `Conflict`.
         """
         return self._backend.receipt_prompt(parse_receipt_id(receipt_id))
+
+    def exclude(self, session_id: str, item_id: str) -> Exclusion:
+        """Exclude a message, a memory or an entity from what a session recalls: it is not relevant there.
+
+        Other sessions recall it as before. What the session cannot recall is `NotFound`, whether it exists or not.
+        """
+        kind = kind_of(item_id)
+        return self._backend.exclude(session_id, kind, parse_excluded(kind, item_id))
+
+    def include(self, session_id: str, item_id: str) -> None:
+        """Let a session recall again what it excludes."""
+        kind = kind_of(item_id)
+        self._backend.include(session_id, kind, parse_excluded(kind, item_id))
+
+    def exclusions(self, session_id: str, *, limit: int = 50, cursor: str | None = None) -> Page[Exclusion]:
+        """List what a session excludes, the oldest first, as far as it could recall it now."""
+        return self._backend.exclusions(session_id, page_request(limit, cursor))
 
     def explain(
         self,
