@@ -1,11 +1,12 @@
 """Evidence recall through the product's own context, on conversations with questions and known evidence.
 
-    python benchmarks/recall.py --data FILE [--engine sqlite|postgres] [--min-relevance 0.2] [--budgets 500,1000] [--json]
+    python benchmarks/recall.py --data FILE [--engine sqlite|postgres] [--min-relevance default|0.2] [--budgets 500,1000] [--json]
 
 FILE (.json or .json.gz) has the shape of `docs/benchmarks.md`. Each conversation becomes a project with a pool of its own; every
 question is asked from an empty session of that project. R@k is the mean share of a question's evidence among the first k; questions
 of the category `adversarial` are reported apart and count in no total. The floor of relevance is off unless `--min-relevance` sets
-one. With `--budgets`, the share of the evidence inside a context of so many tokens is reported too, with default limits and floor.
+one; `default` leaves it to the product, which has a lower one where a budget is given. With `--budgets`, the share of the evidence
+inside a context of so many tokens is reported too, with default limits and the same floor.
 The embedder is that of the environment: see `CLOISTER_EMBEDDER`.
 """
 
@@ -45,10 +46,11 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """How to ask: whether evidence names turns or sessions, the floor of relevance, and the budgets of contexts in tokens."""
+    """How to ask: whether evidence names turns or sessions, the floor of relevance (`None`: the default), and the budgets of
+    contexts in tokens."""
 
     level: str
-    floor: float
+    floor: float | None
     budgets: Sequence[int]
 
 
@@ -56,7 +58,7 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--data", required=True, type=Path)
     arguments.add_argument("--engine", choices=("sqlite", "postgres"), default="sqlite")
-    arguments.add_argument("--min-relevance", type=float, default=0.0)
+    arguments.add_argument("--min-relevance", type=lambda text: None if text == "default" else float(text), default=0.0)
     arguments.add_argument("--budgets", type=lambda text: [int(each) for each in text.split(",")], default=[])
     arguments.add_argument("--json", action="store_true")
     given = arguments.parse_args()

@@ -184,6 +184,7 @@ class BothIndexes:
         self.full = ExactIndex(embedder.embed_query, embedder.dimension, 10**11, large=10**9)
         self.staged = ExactIndex(embedder.embed_query, embedder.dimension, 10**11, large=1)
         self.agreement = Agreement()
+        self.cache = self.full.cache
 
     def within(self, pool: PoolReader) -> PoolIndex:
         return _BothPools(self, pool)

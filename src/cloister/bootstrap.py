@@ -215,7 +215,6 @@ def build_services(
             context_tokens=settings.context_tokens,
             allows_caller_keys=settings.caller_model_keys,
             additional_embedder=open_additional_embedder(settings.embedder, tracer),
-            pool_cache_megabytes=settings.pool_cache_megabytes,
             tracer=tracer,
         )
     except CloisterError:
@@ -236,7 +235,6 @@ def wire(
     context_tokens: int = CONTEXT_TOKENS,
     allows_caller_keys: bool = False,
     additional_embedder: AdditionalEmbedder | None = None,
-    pool_cache_megabytes: int = 256,
     tracer: Tracer = NO_TRACING,
 ) -> Services:
     """Wire the services from parts that are already open. `limits` apply to tenants without limits of their own."""
@@ -250,7 +248,7 @@ def wire(
     vectors = additional = None
     if additional_embedder is not None:
         vectors = VectorQueue(database, additional_embedder, leases, clock)
-        matrices = SecondVectors(pool_cache_megabytes * 1_000_000)
+        matrices = SecondVectors(index.cache)
         additional = AdditionalRecall(QueryVectors(additional_embedder), matrices, vectors.model)
     current = CurrentRows(indexer) if external is None and embedder.immediate else None
     recall = Recall(index, generation, additional, current)

@@ -48,11 +48,12 @@ def restore_backup(
 
 
 def open_index(settings: Settings, embedder: Embedder) -> Index:
+    byte_limit = settings.pool_cache_megabytes * 1_000_000
     if settings.index == "qdrant":
         from cloister.index.qdrant.index import open_qdrant
 
-        return open_qdrant(settings.qdrant_url, settings.qdrant_key, embedder)
-    return ExactIndex(embedder.embed_query, embedder.dimension, settings.pool_cache_megabytes * 1_000_000)
+        return open_qdrant(settings.qdrant_url, settings.qdrant_key, embedder, byte_limit)
+    return ExactIndex(embedder.embed_query, embedder.dimension, byte_limit)
 
 
 def open_additional_embedder(settings: EmbedderSettings, tracer: Tracer = NO_TRACING) -> AdditionalEmbedder | None:

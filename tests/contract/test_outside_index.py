@@ -42,6 +42,7 @@ class OutsideIndex:
         self.while_putting_entities: Callable[[], None] = lambda: None
         embedder = StaticEmbedder()
         self._exact = ExactIndex(embedder.embed_query, embedder.dimension, 1_000_000)
+        self.cache = self._exact.cache
 
     def within(self, pool: PoolReader) -> PoolIndex:
         return self._exact.within(pool)

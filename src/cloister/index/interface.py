@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from cloister.domain.identifiers import PoolId, SessionId
 from cloister.domain.recall.ranking import Evidence
+from cloister.index.cache import PoolCache
 
 Row = tuple[int | str | bytes | None, ...]
 Ids = npt.NDArray[np.int64]
@@ -132,7 +133,11 @@ class EntityPoint:
 
 
 class Index(Protocol):
-    """An index that reads the rows of the database itself, so that it finds what was committed."""
+    """An index that reads the rows of the database itself, so that it finds what was committed. `cache` is the memory that recall
+    uses for pools, whatever it keeps of them."""
+
+    @property
+    def cache(self) -> PoolCache: ...
 
     def within(self, pool: PoolReader) -> PoolIndex: ...
 

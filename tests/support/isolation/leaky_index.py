@@ -6,6 +6,7 @@ import numpy as np
 
 from cloister.domain.identifiers import SessionId
 from cloister.domain.recall.ranking import Evidence
+from cloister.index.cache import PoolCache
 from cloister.index.interface import DEPTH, DerivedReader, EntityReader, Ids, Index, PoolIndex, PoolReader
 from support.databases.engines import exact_index
 
@@ -18,6 +19,10 @@ class LeakyIndex:
     lies: list[int] = field(default_factory=list[int])
     of_memories: list[int] = field(default_factory=list[int])
     of_entities: list[int] = field(default_factory=list[int])
+
+    @property
+    def cache(self) -> PoolCache:
+        return self.honest.cache
 
     def within(self, pool: PoolReader) -> PoolIndex:
         return _LeakyPool(honest=self.honest.within(pool), lies=self.lies)

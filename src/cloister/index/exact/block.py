@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from cloister.domain.recall.question import parse_question
 from cloister.domain.recall.ranking import Evidence
+from cloister.index.cache import bytes_of
 from cloister.index.exact.background import start_in_thread
 from cloister.index.exact.columns import Column, Rows, fill_vectors
 from cloister.index.exact.copies import Copies
@@ -21,6 +22,8 @@ from cloister.index.exact.lexical import Lexicon
 from cloister.index.exact.speakers import Speakers
 from cloister.index.exact.windows import NONE, Windows, preceding_rows, row_products
 
+# The bytes of the objects of a block besides their columns and tables.
+_OBJECT_BYTES = 2_000
 # The number of rows from which a second thread saves more time than it costs.
 _LARGE = 20_000
 
@@ -53,7 +56,7 @@ class PoolBlock:
 
     @property
     def nbytes(self) -> int:
-        return sum(part.nbytes for part in self._parts)
+        return _OBJECT_BYTES + bytes_of(self._last_rows) + sum(part.nbytes for part in self._parts)
 
     @property
     def _parts(

@@ -18,6 +18,9 @@ from cloister.index.interface import Row
 _ROLE_CODES = {role: code for code, role in enumerate(ROLES)}
 _Scalar = TypeVar("_Scalar", bound=np.generic)
 _GROWTH = 1.5
+_SPARE_SHARE = 8
+# The bytes of a column and of its array besides the data.
+_COLUMN_BYTES = 240
 _FEW = 250
 
 
@@ -72,6 +75,8 @@ def _columns(rows: Iterator[Row], most: int) -> tuple[list[Any], ...]:
 class Column(Generic[_Scalar]):
     """One growing array; `width` makes it a matrix."""
 
+    __slots__ = ("_data", "_length", "_tail")
+
     def __init__(self, kind: type[_Scalar], width: int | None = None) -> None:
         self._tail = () if width is None else (width,)
         self._data: npt.NDArray[_Scalar] = np.empty((0, *self._tail), kind)
@@ -83,27 +88,28 @@ class Column(Generic[_Scalar]):
 
     @property
     def nbytes(self) -> int:
-        return self.live.nbytes
+        """The bytes of the array with its spare capacity, and of the column itself."""
+        return self._data.nbytes + _COLUMN_BYTES
 
     def extend(self, count: int) -> npt.NDArray[_Scalar]:
         """Grow by `count` uninitialised elements, and return a view of them."""
         begin, end = self._length, self._length + count
         if end > len(self._data):
-            self._make_room(end)
+            self._make_room(int(end * _GROWTH) + 1)
         self._length = end
         return self._data[begin:end]
 
-    def reserve(self, capacity: int) -> None:
-        if capacity > len(self._data):
-            self._make_room(capacity)
+    def reserve(self, count: int) -> None:
+        """Allocate for `count` elements and a few more, so that a column which was just loaded is not copied for the next ones."""
+        if count > len(self._data):
+            self._make_room(count + count // _SPARE_SHARE)
 
     def keep(self, rows: npt.NDArray[np.intp]) -> None:
         self._data = self._data[rows]
         self._length = len(rows)
 
-    def _make_room(self, count: int) -> None:
-        """Reallocate with spare capacity, which costs no physical memory until it is written to."""
-        grown = np.empty((int(count * _GROWTH) + 1, *self._tail), self._data.dtype)
+    def _make_room(self, capacity: int) -> None:
+        grown = np.empty((capacity, *self._tail), self._data.dtype)
         grown[: self._length] = self.live
         self._data = grown
 

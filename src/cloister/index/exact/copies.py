@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.index import terms
+from cloister.index.cache import bytes_of
 from cloister.index.exact.columns import Column
 
 _ALONE = -1
@@ -55,7 +56,7 @@ class Copies:
 
     @property
     def nbytes(self) -> int:
-        return self._digests.nbytes + self._groups.nbytes
+        return self._digests.nbytes + self._groups.nbytes + bytes_of(self._group_of)
 
     def reserve(self, count: int) -> None:
         self._digests.reserve(count)

@@ -2,17 +2,18 @@
 full; large ones in two stages, which read the vectors of candidates from storage.
 
 Index rows in the database are authoritative; a block is brought up to date by comparing pool versions, whichever process wrote
-the rows. Blocks share nothing, and the least recently used are evicted above a byte limit.
+the rows. Blocks share nothing but the limit of their cache; a pool without messages has none.
 """
 
 import threading
-from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from itertools import chain
 
 from cloister.domain.identifiers import SessionId
-from cloister.domain.recall.ranking import Evidence
+from cloister.domain.recall.ranking import Evidence, no_evidence
+from cloister.index.cache import CachePart, PoolCache
 from cloister.index.exact.block import EmbedQuery, PoolBlock
-from cloister.index.exact.columns import rows_of
+from cloister.index.exact.columns import Rows, rows_of
 from cloister.index.exact.derived import DerivedBlocks
 from cloister.index.exact.large.block import LargeBlock
 from cloister.index.interface import (
@@ -40,13 +41,12 @@ class ExactIndex:
         self._large = large
         self._embed_query = embed_query
         self._dimension = dimension
-        self._byte_limit = byte_limit
-        self._blocks: OrderedDict[tuple[int, int], _CachedBlock] = OrderedDict()
-        self._derived = DerivedBlocks(embed_query, dimension)
-        self._lock = threading.Lock()
+        self.cache = PoolCache(byte_limit)
+        self._blocks = CachePart[_CachedBlock](self.cache, "messages")
+        self._derived = DerivedBlocks(embed_query, dimension, self.cache)
 
     def within(self, pool: PoolReader) -> "_ExactPool":
-        return _ExactPool(self._cached_block(pool), pool, self._embed_query, self)
+        return _ExactPool(self._blocks, self._new_block, pool, self._embed_query)
 
     def memories_within(self, pool: DerivedReader) -> PoolIndex:
         return self._derived.within(pool)
@@ -55,41 +55,26 @@ class ExactIndex:
         return self._derived.within(entities)
 
     def close(self) -> None:
-        self._derived.clear()
-        with self._lock:
-            self._blocks.clear()
+        self.cache.clear()
 
-    @property
-    def nbytes(self) -> int:
-        with self._lock:
-            return sum(cached.nbytes for cached in self._blocks.values())
-
-    def make_room(self) -> None:
-        """Evict the least recently used blocks; the most recently used one stays, whatever its size."""
-        with self._lock:
-            total = sum(cached.nbytes for cached in self._blocks.values())
-            while total > self._byte_limit and len(self._blocks) > 1:
-                _, oldest = self._blocks.popitem(last=False)
-                total -= oldest.nbytes
-
-    def _cached_block(self, pool: PoolReader) -> "_CachedBlock":
-        key = (pool.tenant, pool.pool)
-        with self._lock:
-            cached = self._blocks.get(key)
-            if cached is None:
-                cached = self._blocks[key] = _CachedBlock(self._dimension, self._large)
-            self._blocks.move_to_end(key)
-            return cached
+    def _new_block(self) -> "_CachedBlock":
+        return _CachedBlock(self._dimension, self._large)
 
 
 class _ExactPool:
     """The index of one pool at one snapshot."""
 
-    def __init__(self, cached: "_CachedBlock", pool: PoolReader, embed_query: EmbedQuery, index: ExactIndex) -> None:
-        self._cached = cached
+    def __init__(
+        self,
+        blocks: "CachePart[_CachedBlock]",
+        new_block: "Callable[[], _CachedBlock]",
+        pool: PoolReader,
+        embed_query: EmbedQuery,
+    ) -> None:
+        self._blocks = blocks
+        self._new_block = new_block
         self._pool = pool
         self._embed_query = embed_query
-        self._index = index
 
     def evidence(
         self,
@@ -99,17 +84,21 @@ class _ExactPool:
         session: SessionId | None = None,
         allowed: Ids | None = None,
     ) -> Evidence:
-        with self._cached.lock:
-            changed = self._cached.follow(self._pool)
-            evidence = self._cached.evidence(question, asked_at, self._embed_query, self._pool, depth, session, allowed)
-        if changed:
-            self._index.make_room()
-        return evidence
+        key = (self._pool.tenant, self._pool.pool)
+        cached = self._blocks.get_or_make(key, self._new_block)
+        changed = True
+        try:
+            with cached.lock:
+                changed = cached.follow(self._pool)
+                return cached.evidence(question, asked_at, self._embed_query, self._pool, depth, session, allowed)
+        finally:
+            if changed:
+                self._blocks.resize(key, cached, cached.nbytes)
 
 
 class _CachedBlock:
-    """A block and the version of the pool that it was built from. A pool becomes a large block when it has grown to `large` rows,
-    and a small one again when it has shrunk to half of that."""
+    """A block and the version of the pool that it was built from; no block of a pool without rows. A pool becomes a large block
+    when it has grown to `large` rows, and a small one again when it has shrunk to half of that."""
 
     def __init__(self, dimension: int, large: int) -> None:
         self.lock = threading.Lock()
@@ -118,7 +107,7 @@ class _CachedBlock:
         self._empty()
 
     def _empty(self) -> None:
-        self._block: PoolBlock | LargeBlock = PoolBlock(self._dimension)
+        self._block: PoolBlock | LargeBlock | None = None
         self.nbytes = 0
         self._version: int | None = None
 
@@ -132,6 +121,8 @@ class _CachedBlock:
         session: SessionId | None,
         allowed: Ids | None,
     ) -> Evidence:
+        if self._block is None:
+            return no_evidence()
         if isinstance(self._block, LargeBlock):
             return self._block.evidence(question, embed_query, pool.vectors, depth, session, asked_at, allowed)
         return self._block.evidence(question, embed_query, asked_at)
@@ -144,40 +135,54 @@ class _CachedBlock:
         if self._version is not None and self._version > version:
             raise SnapshotTooOld
         try:
-            if self._version is None:
-                self._load(pool, pool.size() >= self._large)
+            if self._block is None or self._version is None:
+                block = self._loaded(pool, pool.size())
             else:
-                self._catch_up(pool, self._version, removed_version)
-            if self._outgrown():
-                self._load(pool, len(self._block) >= self._large)
+                block = self._updated(self._block, pool, self._version, removed_version)
+                if self._outgrown(block):
+                    block = self._loaded(pool, len(block))
         except BaseException:  # a block that was changed by half would give wrong answers
             self._empty()
             raise
-        self._version = version
-        self.nbytes = self._block.nbytes
+        if block is None or not len(block):
+            self._empty()
+        else:
+            self._block, self._version, self.nbytes = block, version, block.nbytes
         return True
 
-    def _outgrown(self) -> bool:
-        if isinstance(self._block, LargeBlock):
-            return 2 * len(self._block) < self._large
-        return len(self._block) >= self._large
+    def _outgrown(self, block: PoolBlock | LargeBlock) -> bool:
+        if isinstance(block, LargeBlock):
+            return 2 * len(block) < self._large
+        return len(block) >= self._large
 
-    def _load(self, pool: PoolReader, large: bool) -> None:
-        self._block = LargeBlock(self._dimension) if large else PoolBlock(self._dimension)
-        self._block.reserve(pool.size())
-        self._append(pool, pool.all_rows())
+    def _loaded(self, pool: PoolReader, size: int) -> PoolBlock | LargeBlock | None:
+        """A block of all rows of the pool, about `size` of them; None if it has none."""
+        batches = rows_of(pool.all_rows(), _CHUNK)
+        first = next(batches, None)
+        if first is None:
+            return None
+        block = LargeBlock(self._dimension) if size >= self._large else PoolBlock(self._dimension)
+        block.reserve(max(size, len(first)))
+        _append(block, pool, chain((first,), batches))
+        return block
 
-    def _catch_up(self, pool: PoolReader, version: int, removed_version: int) -> None:
-        gone = self._block.sessions.difference(pool.members()) if removed_version > version else set[int]()
+    def _updated(
+        self, block: PoolBlock | LargeBlock, pool: PoolReader, version: int, removed_version: int
+    ) -> PoolBlock | LargeBlock:
+        gone = block.sessions.difference(pool.members()) if removed_version > version else set[int]()
         changes = pool.changes(version)
         rebuilt = {session for session, rebuilt_version in changes if rebuilt_version > version}
-        after = {session: 0 if session in rebuilt else self._block.last_message(session) for session, _ in changes}
-        self._block.drop(gone | rebuilt)
-        self._append(pool, (row for session in after for row in pool.session_rows(SessionId(session), after[session])))
+        after = {session: 0 if session in rebuilt else block.last_message(session) for session, _ in changes}
+        block.drop(gone | rebuilt)
+        rows: Iterable[Row] = (
+            row for session in after for row in pool.session_rows(SessionId(session), after[session])
+        )
+        _append(block, pool, rows_of(rows, _CHUNK))
+        return block
 
-    def _append(self, pool: PoolReader, rows: Iterable[Row]) -> None:
-        batches = rows_of(rows, _CHUNK)
-        if isinstance(self._block, LargeBlock):
-            self._block.append(batches, pool.vectors)
-        else:
-            self._block.append(batches)
+
+def _append(block: PoolBlock | LargeBlock, pool: PoolReader, batches: Iterable[Rows]) -> None:
+    if isinstance(block, LargeBlock):
+        block.append(batches, pool.vectors)
+    else:
+        block.append(batches)

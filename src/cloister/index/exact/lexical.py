@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.index import bm25
+from cloister.index.cache import bytes_of
 from cloister.index.exact.columns import Column
 from cloister.index.exact.dates import Dates
 from cloister.index.exact.postings import Matches, Postings
@@ -55,7 +56,7 @@ class Lexicon:
     def nbytes(self) -> int:
         columns = (self._lengths, self._full_lengths, self._slots, self._shares, self._session_lengths)
         dampers = self._dampers.nbytes + self._unlengthened.nbytes + self._session_dampers.nbytes
-        return self._postings.nbytes + dampers + sum(column.nbytes for column in columns)
+        return self._postings.nbytes + dampers + bytes_of(self._slot_of) + sum(column.nbytes for column in columns)
 
     def reserve(self, count: int) -> None:
         for column in (self._lengths, self._full_lengths, self._slots, self._shares):

@@ -14,6 +14,8 @@ import numpy.typing as npt
 _MERGE_RATIO = 4
 _MOST_MERGED = 4_000_000
 _MOST_COUNTED = 255
+# The bytes of a segment and of its arrays besides their data.
+_SEGMENT_BYTES = 700
 _NO_ROWS = np.empty(0, np.int32)
 _NO_COUNTS = np.empty(0, np.uint8)
 
@@ -38,7 +40,7 @@ class _Segment:
 
     @property
     def nbytes(self) -> int:
-        return self.terms.nbytes + self.starts.nbytes + self.rows.nbytes + self.counts.nbytes
+        return _SEGMENT_BYTES + self.terms.nbytes + self.starts.nbytes + self.rows.nbytes + self.counts.nbytes
 
     def find(self, terms: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """The range of each term's rows; an empty one where there are none."""

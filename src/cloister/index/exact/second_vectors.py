@@ -5,7 +5,6 @@ that an index returned; ids without a vector get NaN.
 """
 
 import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple, Protocol, cast
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from cloister.domain.identifiers import SEQUENCE_BITS, PoolId, SessionId
 from cloister.index import terms
+from cloister.index.cache import CachePart, PoolCache, bytes_of
 from cloister.index.exact.columns import Column
 from cloister.index.exact.windows import NONE, Windows, preceding_rows, row_products
 from cloister.index.interface import Row, SnapshotTooOld
@@ -56,42 +56,25 @@ class VectorReader(Protocol):
 
 
 class SecondVectors:
-    """Cached matrices by pool, all of one model; the least recently used are evicted above a byte limit."""
+    """Cached matrices by pool, all of one model; a pool without vectors has none."""
 
-    def __init__(self, byte_limit: int) -> None:
-        self._byte_limit = byte_limit
-        self._matrices: OrderedDict[tuple[int, int], _CachedMatrix] = OrderedDict()
-        self._lock = threading.Lock()
+    def __init__(self, cache: PoolCache) -> None:
+        self._matrices = CachePart[_CachedMatrix](cache, "second vectors")
 
     def similarities(
         self, pool: VectorReader, ids: npt.NDArray[np.int64], query: npt.NDArray[np.float32]
     ) -> Similarities | None:
         """The similarities of messages to the query; None if none has a vector."""
-        cached = self._cached(pool)
-        with cached.lock:
-            changed = cached.follow(pool)
-            found = cached.matrix.similarities(ids, query)
-        if changed:
-            self._make_room()
-        return found
-
-    def clear(self) -> None:
-        with self._lock:
-            self._matrices.clear()
-
-    def _cached(self, pool: VectorReader) -> "_CachedMatrix":
         key = (pool.tenant, pool.pool)
-        with self._lock:
-            cached = self._matrices.setdefault(key, _CachedMatrix())
-            self._matrices.move_to_end(key)
-            return cached
-
-    def _make_room(self) -> None:
-        with self._lock:
-            total = sum(cached.matrix.nbytes for cached in self._matrices.values())
-            while total > self._byte_limit and len(self._matrices) > 1:
-                _, oldest = self._matrices.popitem(last=False)
-                total -= oldest.matrix.nbytes
+        cached = self._matrices.get_or_make(key, _CachedMatrix)
+        changed = True
+        try:
+            with cached.lock:
+                changed = cached.follow(pool)
+                return cached.matrix.similarities(ids, query)
+        finally:
+            if changed:
+                self._matrices.resize(key, cached, cached.matrix.nbytes)
 
 
 class _CachedMatrix:
@@ -153,7 +136,11 @@ class VectorMatrix:
 
     @property
     def nbytes(self) -> int:
-        return sum(part.nbytes for part in (self._ids, self._lengths, self._vectors, self._windows))
+        """The bytes of all rows, and of the ids that were asked for last; 0 without rows."""
+        if not self._last_rows:
+            return 0
+        columns = sum(part.nbytes for part in (self._ids, self._lengths, self._vectors, self._windows))
+        return columns + bytes_of(self._last_rows) + 2 * self._ids.nbytes
 
     def append(self, rows: Iterable[Row]) -> None:
         remaining = iter(rows)

@@ -20,6 +20,8 @@ _NAMELESS = 0
 # The slot and role of a removed row. As an index it means the last element, so arrays indexed by slots have a spare one at the end.
 _NO_SLOT = -1
 _ASSISTANT_SHARE = 0.2
+# The bytes of an author's name, and of its words and terms in the tables.
+_NAME_BYTES = 700
 _USER, _ASSISTANT = ROLES.index("user"), ROLES.index("assistant")
 
 
@@ -43,7 +45,8 @@ class Speakers:
 
     @property
     def nbytes(self) -> int:
-        return self._slots.nbytes + self._roles.nbytes
+        masks = 2 * self._roles.nbytes
+        return self._slots.nbytes + self._roles.nbytes + masks + _NAME_BYTES * len(self._names)
 
     def reserve(self, count: int) -> None:
         for column in (self._slots, self._roles):

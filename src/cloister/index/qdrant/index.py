@@ -10,6 +10,7 @@ from typing import Protocol
 
 from cloister.domain.errors import InvalidRequest, StorageUnavailable
 from cloister.index import terms
+from cloister.index.cache import CACHE_BYTES, PoolCache
 from cloister.index.exact.block import EmbedQuery
 from cloister.index.exact.derived import DerivedBlocks
 from cloister.index.interface import DerivedReader, EntityPoint, EntityReader, Point, PoolIndex, PoolReader
@@ -43,16 +44,16 @@ class Embedder(Protocol):
     def embed_query(self) -> EmbedQuery: ...
 
 
-def open_qdrant(url: str | None, key: str | None, embedder: Embedder) -> "QdrantIndex":
+def open_qdrant(url: str | None, key: str | None, embedder: Embedder, byte_limit: int = CACHE_BYTES) -> "QdrantIndex":
     """Open the index for this embedder on a server, or in memory for `:memory:`."""
     if not url:
         raise InvalidRequest("CLOISTER_QDRANT_URL", "must name a Qdrant server when the index is qdrant.")
     if url == ":memory:":
-        return QdrantIndex(QdrantClient(":memory:"), embedder)
+        return QdrantIndex(QdrantClient(":memory:"), embedder, byte_limit)
     with reaching_qdrant():
         client = QdrantClient(url=url, api_key=key, timeout=_TIMEOUT_SECONDS, check_compatibility=False)
         _refuse_older_server(client.info().version)
-    return QdrantIndex(client, embedder)
+    return QdrantIndex(client, embedder, byte_limit)
 
 
 def collection_name(embedder: Embedder) -> str:
@@ -70,13 +71,14 @@ class QdrantIndex:
     """It lags behind storage by the length of the queue, but filters by the pool's sessions as storage has them at the question.
     Memories are few in a pool, and are searched exactly."""
 
-    def __init__(self, client: QdrantClient, embedder: Embedder) -> None:
+    def __init__(self, client: QdrantClient, embedder: Embedder, byte_limit: int = CACHE_BYTES) -> None:
         self._client = client
         self._embedder = embedder
         dimension = embedder.dimension
         self._episodes = QdrantCollection(client, collection_name(embedder), dimension, _OF_EPISODES)
         self._entities = QdrantCollection(client, entity_collection_name(embedder), dimension, _OF_ENTITIES)
-        self._memories = DerivedBlocks(embedder.embed_query, dimension)
+        self.cache = PoolCache(byte_limit)
+        self._memories = DerivedBlocks(embedder.embed_query, dimension, self.cache)
 
     def within(self, pool: PoolReader) -> PoolIndex:
         return QdrantPool(self._episodes.query, pool, self._embedder.embed_query)
@@ -110,6 +112,7 @@ class QdrantIndex:
         )
 
     def close(self) -> None:
+        self.cache.clear()
         self._client.close()
 
 

@@ -69,7 +69,7 @@ class Recall:
         self._current = current
         self.additional = additional
         self._lock = threading.Lock()
-        self._validities = Validities()
+        self._validities = Validities(index.cache)
         self.foreign_hits = 0
 
     def query_vector(self, reach: Reach, question: str) -> QueryVector | None:

@@ -3,8 +3,6 @@
 Time passes without a write, so what has expired is decided at every question and never stored.
 """
 
-import threading
-from collections import OrderedDict
 from collections.abc import Collection
 from typing import Any, cast
 
@@ -12,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.domain.truth.subject_words import subject_name
+from cloister.index.cache import CachePart, PoolCache, bytes_of
 from cloister.storage.stores.memories import StoredMemories
 
 Ids = npt.NDArray[np.int64]
@@ -19,7 +18,9 @@ Mask = npt.NDArray[np.bool_]
 MOST_PINNED = 20
 """How many pinned memories a context has at most."""
 _NEVER = (1 << 63) - 1
-_MOST_MEMORIES = 2_000_000
+# The bytes of the object itself and of its arrays besides their data, and of a subject with its list.
+_OBJECT_BYTES = 1_600
+_SUBJECT_BYTES = 200
 
 
 class MemoryValidity:
@@ -45,6 +46,14 @@ class MemoryValidity:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def nbytes(self) -> int:
+        columns = (self.ids, self._said, self._created, self._from, self._until, self._expires)
+        flags = (self._current, self._stands, self._pinned)
+        positions = 8 * sum(map(len, self._subjects.values()))
+        data = sum(column.nbytes for column in columns) + sum(flag.nbytes for flag in flags)
+        return _OBJECT_BYTES + data + bytes_of(self._subjects, _SUBJECT_BYTES) + positions
 
     def true_at(self, now: int, *, as_of: int | None, with_past: bool) -> Mask:
         """The memories that are true now, or were at another time; with those of the past if the question asks for it. Never those
@@ -82,36 +91,27 @@ class MemoryValidity:
 
 
 class Validities:
-    """The columns by tenant and pool, each of one version of the pool; the least recently used are dropped above a limit."""
+    """The columns by tenant and pool, each of one version of the pool."""
 
-    def __init__(self, most_memories: int = _MOST_MEMORIES) -> None:
-        self._most = most_memories
-        self._lock = threading.Lock()
-        self._known: OrderedDict[tuple[int, int], tuple[int, MemoryValidity]] = OrderedDict()
+    def __init__(self, cache: PoolCache) -> None:
+        self._known = CachePart[tuple[int, MemoryValidity]](cache, "validity")
 
     def of(self, rows: StoredMemories) -> MemoryValidity:
         """The columns at the snapshot of the reader."""
         key, version = (rows.tenant, rows.partition), rows.version()
-        with self._lock:
-            known = self._known.get(key)
-            if known is not None and known[0] == version:
-                self._known.move_to_end(key)
-                return known[1]
-        read = MemoryValidity(cast(list[tuple[Any, ...]], rows.validity_rows()))
-        with self._lock:
-            current = self._known.get(key)
-            if version is not None and (current is None or current[0] < version):
-                self._known[key] = (version, read)
-                self._known.move_to_end(key)
-            self._make_room()
+        known = self._known.get(key)
+        if known is not None and known[0] == version:
+            return known[1]
+        found = cast(list[tuple[Any, ...]], rows.validity_rows())
+        read = MemoryValidity(found) if found else _NOTHING
+        # Another thread may put a later version meanwhile: a question of that version then reads the rows again.
+        if version is not None and (known is None or known[0] < version):
+            self._known.put(key, (version, read), read.nbytes if found else 0)
         return read
-
-    def _make_room(self) -> None:
-        total = sum(len(validity) + 1 for _, validity in self._known.values())
-        while total > self._most and len(self._known) > 1:
-            _, (_, oldest) = self._known.popitem(last=False)
-            total -= len(oldest) + 1
 
 
 def _times(given: list[int | None]) -> Ids:
     return np.array([_NEVER if time is None else time for time in given], np.int64)
+
+
+_NOTHING = MemoryValidity([])

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from cloister.domain.recall.question import parse_question
 from cloister.domain.recall.ranking import Evidence, no_evidence
+from cloister.index.cache import bytes_of
 from cloister.index.exact.background import start_in_thread
 from cloister.index.exact.block import EmbedQuery
 from cloister.index.exact.columns import Column, Rows, fill_vectors
@@ -80,7 +81,7 @@ class LargeBlock:
 
     @property
     def nbytes(self) -> int:
-        return sum(part.nbytes for part in self._parts)
+        return bytes_of(self._last_rows) + sum(part.nbytes for part in self._parts)
 
     @property
     def _parts(

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.index import bm25
+from cloister.index.cache import bytes_of
 from cloister.index.exact.columns import Column
 from cloister.index.exact.dates import Dates
 from cloister.index.exact.large.chains import Chains, Floats
@@ -88,7 +89,8 @@ class LargeLexicon:
     @property
     def nbytes(self) -> int:
         columns = (self._full_lengths, self._slots, self._session_lengths, self._session_alive)
-        return self._postings.nbytes + sum(column.nbytes for column in columns)
+        dampers = self._full_lengths.nbytes
+        return self._postings.nbytes + dampers + bytes_of(self._slot_of) + sum(column.nbytes for column in columns)
 
     def reserve(self, count: int) -> None:
         for column in (self._full_lengths, self._slots):

@@ -39,6 +39,3 @@ class AdditionalRecall:
     ) -> Similarities | None:
         """See `SecondVectors.similarities`. The pool is one that the caller found through a scope."""
         return self._vectors.similarities(PoolVectors(transaction, pool, self._model), ids, asked.vector)
-
-    def close(self) -> None:
-        self._vectors.clear()
