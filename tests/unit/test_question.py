@@ -125,6 +125,22 @@ def days(*spans: tuple[str, str]) -> list[tuple[int, int]]:
         ("before Christmas", "2025-11-13", "2025-12-24"),
         ("after New  Year's", "2026-01-02", "2026-02-12"),
         ("at Halloween", "2026-10-26", "2026-11-05"),
+        ("What have I eaten since Sunday?", "2026-11-15", "2026-11-17"),
+        ("since last Tuesday", "2026-11-10", "2026-11-17"),
+        ("since last week", "2026-11-09", "2026-11-17"),
+        ("since yesterday", "2026-11-16", "2026-11-17"),
+        ("since two weeks ago", "2026-10-31", "2026-11-17"),
+        ("since last summer", "2026-06-01", "2026-11-17"),
+        ("since Christmas", "2025-12-25", "2026-11-17"),
+        ("since last Halloween", "2026-10-31", "2026-11-17"),
+        ("before last Christmas", "2025-11-13", "2025-12-24"),
+        ("the week before last", "2026-11-02", "2026-11-08"),
+        ("the weekend before last", "2026-11-06", "2026-11-08"),
+        ("the month before last", "2026-09-01", "2026-09-30"),
+        ("the year before last", "2024-01-01", "2024-12-31"),
+        ("this summer", "2026-06-01", "2026-08-31"),
+        ("this autumn", "2026-09-01", "2026-11-30"),
+        ("this winter", "2025-12-01", "2026-02-28"),
     ],
 )
 def test_relative_dates_are_counted_from_the_moment_of_asking(query: str, first: str, last: str) -> None:
@@ -134,11 +150,24 @@ def test_relative_dates_are_counted_from_the_moment_of_asking(query: str, first:
 
 @pytest.mark.parametrize("asked_at", [-62_135_596_800_000_000, 253_402_300_799_999_999, 0])
 def test_the_earliest_and_latest_moments_can_ask_too(asked_at: int) -> None:
-    for query in ("999 years ago", "last winter", "before Christmas", "last month", "last weekend", "past 999 weeks"):
+    for query in (
+        "999 years ago",
+        "last winter",
+        "before Christmas",
+        "last month",
+        "last weekend",
+        "past 999 weeks",
+        "since this winter",
+        "the month before last",
+        "the year before last",
+        "since last Christmas",
+    ):
         parse_question_at(query, asked_at)
 
 
-@pytest.mark.parametrize("query", ["my last job", "this is it", "the weekday", "on time", "ago", "weeks"])
+@pytest.mark.parametrize(
+    "query", ["my last job", "this is it", "the weekday", "on time", "ago", "weeks", "since then", "ever since"]
+)
 def test_words_that_only_look_like_relative_dates_name_none(query: str) -> None:
     assert parse_question(query).spans == ()
 

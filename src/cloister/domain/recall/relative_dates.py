@@ -1,6 +1,7 @@
 """Relative dates in a query, as days before the moment of asking: "yesterday", "two weeks ago", "last Tuesday", "before Christmas".
 
-English only. Days are UTC. A date without a year or a week means the last one before the moment of asking.
+English only. Days are UTC. A date without a year or a week means the last one before the moment of asking. "Since" reaches from
+then to the moment of asking.
 """
 
 from collections.abc import Iterator, Mapping
@@ -43,7 +44,7 @@ RELATIVE_WORDS = frozenset(
 )
 """The words of which a query has one if it names a relative date."""
 _PHRASE = linear(
-    rf"""\b(?:
+    rf"""\b(?:(?P<since>since)\s+)?(?:
         (?P<before_yesterday>the\s+day\s+before\s+yesterday)
       | (?P<yesterday>yesterday|last\s+night)
       | (?P<today>today|tonight|this\s+(?:morning|afternoon|evening))
@@ -51,9 +52,11 @@ _PHRASE = linear(
         (?P<last_count>\d{{1,3}}|{"|".join(_NUMBERS)})\s+(?:of\s+)?(?P<last_unit>day|night|week|month|year)s?
       | (?P<ago_count>\d{{1,3}}|{"|".join(_NUMBERS)})\s+(?:of\s+)?(?P<ago_unit>day|night|week|month|year)s?\s+(?:ago|earlier|back)
       | (?P<which>last|past|previous|this)\s+(?P<period>weekend|week|month|year)
-      | (?:last|this|past|on|since)\s+(?P<weekday>{"|".join(_WEEKDAYS)})
-      | last\s+(?P<season>{"|".join(_SEASONS)})
-      | (?P<side>before|after|since|until|at|on|over|around|during|last|this)\s+(?:the\s+)?(?P<holiday>{_HOLIDAY})
+      | the\s+(?P<before_last>weekend|week|month|year)\s+before\s+last
+      | (?:last|this|past|on)\s+(?P<weekday>{"|".join(_WEEKDAYS)})
+      | since\s+(?P<since_weekday>{"|".join(_WEEKDAYS)})
+      | (?P<which_season>last|this)\s+(?P<season>{"|".join(_SEASONS)})
+      | (?P<side>before|after|since|until|at|on|over|around|during|last|this)\s+(?:the\s+)?(?:last\s+)?(?P<holiday>{_HOLIDAY})
     )\b""",
     IGNORECASE | VERBOSE,
 )
@@ -82,6 +85,8 @@ def relative_date_words(query: str) -> str:
 def _spans(query: str, today: date) -> Iterator[DaySpan]:
     for match in _PHRASE.finditer(query):
         begin, end = _named(match, today)
+        if match["since"] or match["since_weekday"]:
+            end = max(today, end)
         yield DaySpan((begin - _FIRST_DAY).days, (end - _FIRST_DAY).days)
 
 
@@ -101,37 +106,40 @@ def _named(match: Match[str], today: date) -> tuple[date, date]:
         return _earlier(today, days + _TOLERANCE[unit]), _earlier(today, max(days - _TOLERANCE[unit], 0))
     if part["period"]:
         return _period(part["which"], part["period"], today)
-    if part["weekday"]:
-        day = _earlier(today, (today.weekday() - _WEEKDAYS.index(part["weekday"]) - 1) % 7 + 1)
+    if part["before_last"]:
+        return _period("before last", part["before_last"], today)
+    if weekday := part["weekday"] or part["since_weekday"]:
+        day = _earlier(today, (today.weekday() - _WEEKDAYS.index(weekday) - 1) % 7 + 1)
         return day, day
     if part["season"]:
-        return _season(_SEASONS[part["season"]], today)
-    return _holiday(part["side"], _HOLIDAYS[" ".join(part["holiday"].split())], today)
+        return _season(_SEASONS[part["season"]], today, is_over=part["which_season"] == "last")
+    side = "since" if part["since"] else part["side"]
+    return _holiday(side, _HOLIDAYS[" ".join(part["holiday"].split())], today)
 
 
 def _period(which: str, period: str, today: date) -> tuple[date, date]:
     """A calendar week, month or year, or a weekend; "past" counts back from today."""
     if which == "past" and period != "weekend":
         return _earlier(today, _UNIT_DAYS[period]), today
-    back = 0 if which == "this" else 1
+    back = {"this": 0, "before last": 2}.get(which, 1)
     if period == "year":
         return date(today.year - back, 1, 1), date(today.year - back, 12, 31)
     if period == "month":
-        begin = today.replace(day=1)
-        if back:
+        begin, end = today.replace(day=1), today
+        for _ in range(back):
             end = _earlier(begin, 1)
-            return end.replace(day=1), end
-        return begin, today
+            begin = end.replace(day=1)
+        return begin, end
     monday = _earlier(today, today.weekday() + 7 * back)
     return (monday + timedelta(days=4 if period == "weekend" else 0)), monday + timedelta(days=6)
 
 
-def _season(first_month: int, today: date) -> tuple[date, date]:
-    """The last season that has begun and is over, by the months of the northern hemisphere."""
+def _season(first_month: int, today: date, *, is_over: bool) -> tuple[date, date]:
+    """The last season of these months that has begun and, if asked for, is over; by the months of the northern hemisphere."""
     for year in (today.year, today.year - 1, today.year - 2):
         begin = date(year, first_month, 1)
         end = _earlier(date(year + (first_month == 12), 3 if first_month == 12 else first_month + 3, 1), 1)
-        if end < today:
+        if (end if is_over else begin) < today:
             return begin, end
     raise AssertionError("a season of two years ago is over")
 
@@ -142,7 +150,9 @@ def _holiday(side: str, at: tuple[int, int], today: date) -> tuple[date, date]:
         day = date(today.year - 1, *at)
     if side in ("before", "until"):
         return _earlier(day, _NEAR_A_HOLIDAY), _earlier(day, 1)
-    if side in ("after", "since"):
+    if side == "since":
+        return day, today
+    if side == "after":
         return day + timedelta(days=1), day + timedelta(days=_NEAR_A_HOLIDAY)
     return _earlier(day, _AROUND_A_HOLIDAY), day + timedelta(days=_AROUND_A_HOLIDAY)
 
