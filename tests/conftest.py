@@ -11,6 +11,7 @@ from itertools import count
 from pathlib import Path
 from subprocess import SubprocessError
 
+import hypothesis
 import pytest
 
 from cloister.storage.interface import Database
@@ -21,6 +22,9 @@ from support.databases.folders import quick_folder
 from support.databases.postgres_server import PostgresServer, run_and_worker, running_server
 
 _numbers = count(1)
+# A deadline would be an assertion about the speed of the machine.
+hypothesis.settings.register_profile("without deadline", parent=hypothesis.settings(), deadline=None)
+hypothesis.settings.load_profile("without deadline")
 
 
 @pytest.fixture(scope="session")

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,6 +33,9 @@ class Pool:
     match: list[float] = field(default_factory=list[float])
     users: list[str] = field(default_factory=list[str])
     read: list[int] = field(default_factory=list[int])
+    own: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
+    """The coverage and the similarity of each message's own words, if the index gives them."""
+    knows_copies: bool = False
 
     def select(self, question: str, limit: int = 10, floor: float = 0.2, without: Sequence[int] = ()) -> Recalled:
         count = len(self.said)
@@ -48,11 +52,18 @@ class Pool:
             date=nothing,
             session_prior=nothing,
             coverage=nothing,
+            own_coverage=np.array([own for own, _ in self.own], np.float32) if self.own else None,
+            own_semantic=np.array([own for _, own in self.own], np.float32) if self.own else None,
+            copies=self._copies() if self.knows_copies else None,
         )
         scores = np.array([score for _, score in self.said], np.float32)
         asked = Question(text=question, asked_at=0, now=0, floor=floor)
         picked = Selection(evidence, scores, asked, self._items)
         return picked.select([Pick(limit=limit)], [MessageId(id) for id in without])
+
+    def _copies(self) -> npt.NDArray[np.int32]:
+        texts = [text for text, _ in self.said]
+        return np.array([texts.index(text) if texts.count(text) > 1 else -1 for text in texts], np.int32)
 
     def _items(self, ids: Sequence[MessageId]) -> Mapping[MessageId, Item | None]:
         self.read += ids
@@ -116,6 +127,46 @@ def test_the_floor_never_changes_the_order(scores: list[float], match: list[floa
     pool = Pool(list(zip(words, scores, strict=False)), match=match[: len(scores)])
     everything = contents(pool.select("zulu", floor=0))
     kept = contents(pool.select("zulu", floor=0.2))
+    assert kept == [content for content in everything if content in kept]
+
+
+SAYINGS = [
+    "The ferry leaves at ten",
+    "Roses want water",
+    "When does the ferry leave?",
+    "I like figs",
+    "Noted.",
+    "Thanks!",
+]
+
+
+@given(
+    said=st.lists(
+        st.tuples(st.sampled_from(SAYINGS), st.floats(0, 1.5), st.floats(0, 4), st.floats(0, 1), st.floats(-1, 1)),
+        min_size=1,
+        max_size=40,
+    ),
+    floor=st.sampled_from([0.05, 0.2, 0.5, 0.9]),
+    has_own=st.booleans(),
+)
+def test_the_floor_never_changes_the_order_of_copies_and_of_own_words_either(
+    said: list[tuple[str, float, float, float, float]], floor: float, has_own: bool
+) -> None:
+    """CTX-6, CTX-7: what is above the floor is shown as it is without one, by an index that knows copies, with own words or not."""
+
+    def shown(least: float) -> list[tuple[str, float]]:
+        pool = Pool(
+            [(text, score) for text, score, *_ in said],
+            match=[match for _, _, match, *_ in said],
+            own=[(coverage, semantic) for *_, coverage, semantic in said] if has_own else [],
+            knows_copies=True,
+        )
+        found = pool.select("When does the ferry leave?", limit=100, floor=least)
+        return [(item.message.content, item.relevance or 0) for item in found.items]
+
+    everything, above = [content for content, _ in shown(0)], shown(floor)
+    assert all(relevance >= floor for _, relevance in above)
+    kept = [content for content, _ in above]
     assert kept == [content for content in everything if content in kept]
 
 
