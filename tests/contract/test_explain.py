@@ -131,7 +131,7 @@ def test_prf_2_a_receipt_replayed_after_the_pool_changed_says_what_changed(house
     (new,) = house.say("tells", "Since today the gate code is 7788.")
     changed = explain.receipt(house.reach, id, said.id).changed
     assert changed is not None and changed.version_now > changed.version_then
-    assert new.id in changed.entered and not any(changed.hidden.values())
+    assert ("message", new.id) in changed.entered and not any(changed.hidden.values())
     assert explain.receipt(house.reach, id, new.id).reason == "not_indexed"
     house.move("leaves", None)
     after = explain.receipt(house.reach, id, said.id)

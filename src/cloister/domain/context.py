@@ -48,8 +48,8 @@ class RecallTerms:
     `version` is the pool's when it was read. `question` is the text that was asked, if no message has it, and `question_id` the
     message that has. `fill_floor` is the floor of all but the best, where a budget was filled. `history` limits the tokens of
     related messages, `budget` those of all; a budget that is a cap is not filled. `until` is the last message of the
-    conversation at that time. `is_filtered`: the request had a filter, which is not stored. `is_stored`: the project stores
-    receipts of contexts and searches."""
+    conversation at that time. `kinds` are those that were searched for; None for all. `is_filtered`: the request had a filter,
+    which is not stored. `is_stored`: the project stores receipts of contexts and searches."""
 
     pool: PoolId
     version: int
@@ -67,6 +67,7 @@ class RecallTerms:
     as_of: int | None = None
     limit: int | None = None
     until: MessageId | None = None
+    kinds: Sequence[str] | None = None
     is_filtered: bool = False
     is_stored: bool = False
 

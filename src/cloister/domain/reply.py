@@ -7,6 +7,8 @@ from typing import Any, Literal
 from cloister.domain.context import Context
 
 ChatMessage = Mapping[str, object]
+QUOTING_MODEL = "recall-only"
+"""The name of the model of replies that are made without one, by quoting."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,7 +10,7 @@ from cloister.domain.context import Context, past_note
 from cloister.domain.memory import normalised
 from cloister.domain.prompts.recalled_text import RECALL_ONLY, nothing_recalled
 from cloister.domain.prompts.speaker import attributed, speaker
-from cloister.domain.reply import ChatRequest, End, Piece, TextDelta, Usage
+from cloister.domain.reply import QUOTING_MODEL, ChatRequest, End, Piece, TextDelta, Usage
 from cloister.domain.timestamps import iso
 
 _LONGEST_QUOTATION = 280
@@ -21,7 +21,7 @@ class RecallOnly:
 
     @property
     def name(self) -> str:
-        return "recall-only"
+        return QUOTING_MODEL
 
     async def names(self) -> list[str]:
         return [self.name]

@@ -1188,8 +1188,9 @@ export interface Receipt {
 
 /**
  * What is different since a receipt was made: the version of the pool then and now, whether the message would be
- * recalled now, with which rank and for which reason; the messages that would be recalled now and were not (`entered`),
- * those that were and would not be (`dropped`), and how many items are no longer there (`hidden`).
+ * recalled now, with which rank and for which reason; the ids of the messages, memories, entities and observations that
+ * would be recalled now and were not (`entered`), and of those that were and would not be (`dropped`); and how many
+ * items are no longer there (`hidden`).
  */
 export interface ReceiptChange {
   version_then: number;

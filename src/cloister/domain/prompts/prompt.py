@@ -5,7 +5,7 @@ tags and ids of the runtime are not in the prompt (CTX-3). Messages of the conve
 except for control tokens of chat templates, which could give them another role.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 
 from cloister.domain.context import Context
@@ -48,7 +48,11 @@ def placeholders(template: str | None) -> tuple[str, ...]:
 
 def given(template: str | None, context: Context) -> Context:
     """What of a context a prompt with this template shows. The current conversation is sent in any case."""
-    named = placeholders(template)
+    return given_by(placeholders(template), context)
+
+
+def given_by(named: Collection[str], context: Context) -> Context:
+    """What of a context a prompt with these placeholders shows."""
     derived = context.derived
     return replace(
         context,

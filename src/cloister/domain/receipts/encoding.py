@@ -33,6 +33,7 @@ _DEFAULTS = {
     "as_of": None,
     "limit": None,
     "until": None,
+    "kinds": None,
     "is_filtered": False,
 }
 

@@ -33,7 +33,7 @@ from cloister.domain.text import checked_content, checked_limit, checked_name
 from cloister.domain.timestamps import Clock
 from cloister.domain.tracing.interface import NO_TRACING, MemorySpan, TracedRecord, Tracer
 from cloister.services.recall.recall import Recall
-from cloister.services.recall.selection import Pick, Question, Recalled
+from cloister.services.recall.selection import Pick, Question, Recalled, RecallTrace
 from cloister.services.recall.snapshot import read_snapshot
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.receipts.exclusions import ExclusionStore
@@ -190,17 +190,12 @@ class Search:
                 floor=project_settings.min_relevance(settings) if min_relevance is None else min_relevance,
                 filter=filter,
                 among=among,
-                excluded=_excluded(transaction, target),
+                excluded=excluded_of(transaction, target.session),
             )
-            if "episodes" in wanted:
-                picks = [Pick(limit=limit * MESSAGES_AN_EPISODE)]
-                recalled = self._recall.messages(transaction, scope, asked, picks)
-            else:
-                recalled = Recalled(stale=self._recall.stale(transaction, scope))
-            merged = _merged([self._best(transaction, scope, asked, kind, limit, recalled) for kind in wanted])
+            merged, recalled = best_hits(self._recall, transaction, scope, asked, wanted, limit)
             return SearchResult(
                 hits=merged[:limit],
-                terms=self._terms(transaction, scope, settings, asked, question, limit),
+                terms=self._terms(transaction, scope, settings, asked, question, wanted, limit),
                 left_out={
                     "limit": recalled.limit + max(len(merged) - limit, 0),
                     "weak": recalled.weak,
@@ -215,23 +210,6 @@ class Search:
 
         return read_snapshot(self._database, reach, work)
 
-    def _best(
-        self, transaction: Transaction, scope: Scope, question: Question, kind: Kind, limit: int, recalled: Recalled
-    ) -> Sequence[Hit]:
-        """The best memories or entities."""
-        if kind == "memories":
-            memories = self._recall.memories(transaction, scope, question, limit)
-            return [MemoryHit(stored=what, score=score, relevance=found) for what, score, found in memories]
-        if kind == "entities":
-            entities = self._recall.entities(transaction, scope, question, limit)
-            return [EntityHit(entity=what, score=score, relevance=found) for what, score, found in entities]
-        return [
-            EpisodeHit(
-                episode=item.message.episode, item=item, score=item.score or 0.0, relevance=item.relevance or 0.0
-            )
-            for item in first_of_episodes(recalled.items)[:limit]
-        ]
-
     def _terms(
         self,
         transaction: Transaction,
@@ -239,6 +217,7 @@ class Search:
         settings: Mapping[str, object],
         asked: Question,
         question: str,
+        kinds: Sequence[Kind],
         limit: int,
     ) -> RecallTerms:
         rows = self._recall.pool(transaction, scope)
@@ -252,16 +231,57 @@ class Search:
             question=question,
             as_of=asked.as_of,
             limit=limit,
-            is_filtered=asked.filter is not None,
+            kinds=None if kinds == KINDS else kinds,
+            is_filtered=asked.filter is not None or asked.among is not None,
             is_stored=project_settings.stores_receipts(settings),
         )
 
 
-def _excluded(transaction: Transaction, target: SearchTarget) -> Excluded:
+def excluded_of(transaction: Transaction, session: str | None) -> Excluded:
     """What the session that searches does not recall; a search without a session excludes nothing."""
-    if target.session is None:
+    if session is None:
         return NOTHING_EXCLUDED
-    return excluded_by(ExclusionStore(transaction, SessionStore(transaction).get(target.session).id).all())
+    return excluded_by(ExclusionStore(transaction, SessionStore(transaction).get(session).id).all())
+
+
+def best_hits(
+    recall: Recall,
+    transaction: Transaction,
+    scope: Scope,
+    asked: Question,
+    kinds: Sequence[str],
+    limit: int,
+    trace: RecallTrace | None = None,
+) -> tuple[list[Hit], Recalled]:
+    """The hits of these kinds, at most `limit` of each, best first; and how messages were found, which `trace` is given too."""
+    if "episodes" in kinds:
+        picks = [Pick(limit=limit * MESSAGES_AN_EPISODE)]
+        recalled = recall.messages(transaction, scope, asked, picks, trace=trace)
+    else:
+        recalled = Recalled(stale=recall.stale(transaction, scope))
+    return _merged([_best(recall, transaction, scope, asked, kind, limit, recalled) for kind in kinds]), recalled
+
+
+def _best(
+    recall: Recall,
+    transaction: Transaction,
+    scope: Scope,
+    question: Question,
+    kind: str,
+    limit: int,
+    recalled: Recalled,
+) -> Sequence[Hit]:
+    """The best hits of one kind."""
+    if kind == "memories":
+        memories = recall.memories(transaction, scope, question, limit)
+        return [MemoryHit(stored=what, score=score, relevance=found) for what, score, found in memories]
+    if kind == "entities":
+        entities = recall.entities(transaction, scope, question, limit)
+        return [EntityHit(entity=what, score=score, relevance=found) for what, score, found in entities]
+    return [
+        EpisodeHit(episode=item.message.episode, item=item, score=item.score or 0.0, relevance=item.relevance or 0.0)
+        for item in first_of_episodes(recalled.items)[:limit]
+    ]
 
 
 def first_of_episodes(items: Sequence[Item]) -> list[Item]:

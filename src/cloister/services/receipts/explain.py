@@ -3,43 +3,44 @@
 The message has to be in the pool that the session recalls from: any other id is not found, whether it exists or not.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import get_args
 
 from cloister.domain.conversation import Session
 from cloister.domain.errors import Conflict, NotFound
 from cloister.domain.identifiers import MessageId, ReceiptId, format_message_id
-from cloister.domain.recall.question import asked_part
-from cloister.domain.receipts.receipt import StoredReceipt
+from cloister.domain.receipts.receipt import ItemKind, StoredReceipt
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content
 from cloister.domain.timestamps import Clock
 from cloister.services.recall.build_context import ContextBuilder, ContextRequest
 from cloister.services.recall.recall import Recall
-from cloister.services.recall.search import MESSAGES_AN_EPISODE, first_of_episodes
-from cloister.services.recall.selection import Pick, Question, RecallTrace
+from cloister.services.recall.selection import RecallTrace
 from cloister.services.recall.snapshot import read_snapshot
-from cloister.services.receipts.reading import Receipts, find_receipt, scope_of, session_of_receipt
+from cloister.services.receipts.again import ItemKey, RecallAgain, key_of
+from cloister.services.receipts.reading import Receipts, find_receipt, scope_of
 from cloister.services.receipts.verdict import ExplainedReason, Recollection, Verdict, judge, score_parts
 from cloister.storage.interface import Database, Transaction
-from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.pools import PoolMessage, PoolStore, StoredPool
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 
 _HISTORY = "{RELEVANT.HISTORY}"
+_KINDS: tuple[ItemKind, ...] = get_args(ItemKind)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Change:
-    """What is different now from when a receipt was made. `now` is what the same question recalls now."""
+    """What is different now from when a receipt was made. `now` is what the same question recalls now. `entered` are the items that
+    it recalls now and did not then, `dropped` those that it does not recall any more, though they are there; by kind and id."""
 
     version_then: int
     version_now: int
     now: Verdict
-    entered: tuple[MessageId, ...]
-    dropped: tuple[MessageId, ...]
+    entered: tuple[ItemKey, ...]
+    dropped: tuple[ItemKey, ...]
     hidden: Mapping[str, int]
 
 
@@ -71,7 +72,7 @@ class Explain:
     ) -> None:
         self._database = database
         self._contexts = contexts
-        self._recall = recall
+        self._again = RecallAgain(contexts, recall, clock)
         self._receipts = receipts
         self._generation = generation
         self._clock = clock
@@ -107,48 +108,22 @@ class Explain:
             raise Conflict(
                 "The request of this receipt had a filter, which is not stored: ask with session_id and query instead."
             )
-        recalled = self._again(transaction, stored, scope)
+        recalled, recalls = self._again.of(transaction, stored, scope)
         now = judge(recalled, said, rows)
-        given = {MessageId(item.item.id) for item in shown.items if item.item.kind == "message"}
-        recalls = {item.message.id for item in recalled.history} if _gives_history(stored) else set[MessageId]()
+        # What is no longer there is counted, and not named.
+        given = {key_of(item.item) for item in shown.items}
         change = Change(
             version_then=stored.receipt.terms.version,
             version_now=shown.version,
             now=now,
-            entered=tuple(sorted(recalls - given)),
-            dropped=tuple(sorted(given - recalls)),
+            entered=_in_order(recalls - given),
+            dropped=_in_order(given - recalls),
             hidden=shown.hidden,
         )
         then = _then(stored, said, now)
         is_same = then.reason == now.reason or not _gives_history(stored)
         unchanged = is_same and not change.entered and not change.dropped and not any(shown.hidden.values())
         return _explained(message, then, recalled.trace, None if unchanged else change)
-
-    def _again(self, transaction: Transaction, stored: StoredReceipt, scope: Scope) -> Recollection:
-        """Recall again, with the question and the limits of a receipt."""
-        terms, trace = stored.receipt.terms, RecallTrace()
-        session = session_of_receipt(transaction, stored)
-        text = terms.question if terms.question is not None else _asked(transaction, session, terms.question_id)
-        if stored.receipt.kind != "search" and session is not None:
-            request = ContextRequest(
-                question=text, asked_at=terms.asked_at, as_of=terms.as_of, min_relevance=terms.floor, again=terms
-            )
-            context = self._contexts.build_within(transaction, session, request, {}, None, trace)
-            return Recollection.of(context, trace)
-        limit = terms.limit or 1
-        question = Question(
-            text=asked_part(text or ""),
-            asked_at=terms.asked_at,
-            floor=terms.floor,
-            now=self._clock(),
-            as_of=terms.as_of,
-        )
-        picks = [Pick(limit=limit * MESSAGES_AN_EPISODE)]
-        recalled = self._recall.messages(transaction, scope, question, picks, trace=trace)
-        trace.question, trace.related = question, recalled.items
-        return Recollection(
-            history=first_of_episodes(recalled.items)[:limit], conversation=(), trace=trace, left="limit"
-        )
 
     def _rows(self, transaction: Transaction, scope: Scope, message: MessageId) -> StoredPool:
         rows = PoolStore(transaction, self._generation).rows(scope)
@@ -169,11 +144,8 @@ def _message(rows: StoredPool, message: MessageId) -> PoolMessage:
     return found
 
 
-def _asked(transaction: Transaction, session: Session | None, question: MessageId | None) -> str | None:
-    if session is None or question is None:
-        return None
-    found = MessageStore(transaction).found(session.id, session.pool, [question])
-    return found[0].content if found and found[0].role == "user" else None
+def _in_order(items: Iterable[ItemKey]) -> tuple[ItemKey, ...]:
+    return tuple(sorted(items, key=lambda item: (_KINDS.index(item[0]), item[1])))
 
 
 def _gives_history(stored: StoredReceipt) -> bool:

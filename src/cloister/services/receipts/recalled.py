@@ -23,12 +23,13 @@ class RecallReceipts:
     def of_search(
         self, reach: Reach, result: SearchResult, session: str | None, key: KeyId | None
     ) -> tuple[Receipt, ReceiptId | None]:
-        items = [_item(hit) for hit in result.hits]
+        items = [item_of_hit(hit) for hit in result.hits]
         receipt = receipt_of_search(items, result.terms, result.left_out, now=self._clock(), key=key)
         return receipt, self._storing.store(reach, receipt, session)
 
 
-def _item(hit: Hit) -> ReceiptItem:
+def item_of_hit(hit: Hit) -> ReceiptItem:
+    """The item of a receipt for a hit of a search."""
     match hit:
         case EpisodeHit(item=item):
             return ReceiptItem("message", item.message.id, "match", hit.score, hit.relevance)

@@ -181,8 +181,9 @@ class ReceiptSummary:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReceiptChange:
     """What is different since a receipt was made: the version of the pool then and now, whether the message would be recalled now,
-    with which rank and for which reason; the messages that would be recalled now and were not (`entered`), those that were and
-    would not be (`dropped`), and how many items are no longer there (`hidden`)."""
+    with which rank and for which reason; the ids of the messages, memories, entities and observations that would be recalled now
+    and were not (`entered`), and of those that were and would not be (`dropped`); and how many items are no longer there
+    (`hidden`)."""
 
     version_then: int
     version_now: int
@@ -319,8 +320,8 @@ def _change(change: DomainChange) -> ReceiptChange:
         rank=now.rank,
         relevance=now.relevance,
         reason=now.reason,
-        entered=tuple(map(format_message_id, change.entered)),
-        dropped=tuple(map(format_message_id, change.dropped)),
+        entered=tuple(_FORMATS[kind](number) for kind, number in change.entered),
+        dropped=tuple(_FORMATS[kind](number) for kind, number in change.dropped),
         hidden=change.hidden,
     )
 
