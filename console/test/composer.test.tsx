@@ -8,7 +8,7 @@ afterEach(cleanup);
 afterEach(() => drafts.put("one", ""));
 
 function shown(given: Partial<Parameters<typeof Composer>[0]> = {}) {
-  const acts = { onSend: vi.fn(), onStop: vi.fn(), onEditLast: vi.fn() };
+  const acts = { onSend: vi.fn(() => Promise.resolve([])), onStop: vi.fn(), onEditLast: vi.fn() };
   const view = render(<Composer session="one" busy={false} disabled={false} {...acts} {...given} />);
   const field: HTMLTextAreaElement = screen.getByLabelText("Message");
   return { ...acts, field, view };

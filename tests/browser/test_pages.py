@@ -1,5 +1,6 @@
 """Every page, wide and narrow, light and dark: looked at by axe, kept as pictures to be looked at by people."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
@@ -32,6 +33,40 @@ def days_until(frost: date, today: date) -> int:
 
 > “Prune hard, and pray.” — the neighbour
 """
+LONG = "The library of the house by the sea, with all that was ever written down in it"
+NAMES = ["Anna", "Bertil", "Carla", "Dagny", "Edvard", "Frida", "Gustav", "Hanna", "Ivar", "Julia", "Karin", "Lars"]
+TOWNS = [
+    "Aarhus",
+    "Bergen",
+    "Cork",
+    "Dublin",
+    "Essen",
+    "Florence",
+    "Ghent",
+    "Hamburg",
+    "Innsbruck",
+    "Jena",
+    "Krakow",
+    "Lisbon",
+]
+# As an assistant exports it: a conversation, and one that is empty.
+EXPORT: list[dict[str, Any]] = [
+    {
+        "uuid": "c1",
+        "name": "The gate",
+        "created_at": "2026-05-01T12:00:00Z",
+        "chat_messages": [
+            {
+                "uuid": f"m{day}",
+                "sender": "human",
+                "text": "The code is 4417.",
+                "created_at": f"2026-05-0{day}T12:00:00Z",
+            }
+            for day in range(1, 9)
+        ],
+    },
+    {"uuid": "c2", "name": "Empty", "created_at": "2026-05-01T12:00:00Z", "chat_messages": []},
+]
 Open = Callable[[Tab], object]
 # What axe finds by colours alone: all else is the same in the dark.
 COLOURS = ["color-contrast", "link-in-text-block"]
@@ -75,7 +110,25 @@ def furnish(tenant: Tenant, model: FakeEndpoint) -> None:
     tenant.admin.made(
         "/org/api-keys", {"name": "kitchen display", "permissions": ["read"], "project_id": kitchen, "confined": True}
     )
+    fill(tenant)
     model.answers(words(REPLY))
+
+
+def fill(tenant: Tenant) -> None:
+    """A project with much in it, and with names and words that are long."""
+    library = tenant.new_project(LONG)
+    for number in range(30):
+        session = f"shelf-{number}"
+        title = LONG * 2 if number == 29 else f"Shelf {number}, and what stands on it"
+        tenant.new_session(session, project_id=library, title=title, user_id="ada" if number % 2 else None)
+    books = [f"Book {number} stands on the shelf by the window, next to the atlas." for number in range(50)]
+    contents = [*books, "A very long remark: " + "it goes on and on, " * 40, f"See {'x' * 300}."]
+    tenant.admin.made("/v1/memories", {"session_id": "shelf-29", "contents": contents})
+    for number in range(12):
+        tenant.say("shelf-29", f"My friend {NAMES[number]} plays the cello. {NAMES[number]} lives in {TOWNS[number]}.")
+    tenant.say("shelf-29", "I live in Rome.")
+    tenant.say("shelf-29", "I moved to Oslo.")
+    tenant.admin.post("/v1/sessions/shelf-29/extract")
 
 
 def fresh(tab: Tab) -> None:
@@ -159,11 +212,12 @@ def at(path: str, shown: str) -> Open:
     return go
 
 
-def home(part: str, shown: str) -> Open:
-    """A part of the home of the garden."""
+def home(part: str, shown: str, name: str = "Garden") -> Open:
+    """A part of the home of a project."""
 
     def go(tab: Tab) -> None:
-        address = tab.page.evaluate("""fetch("/org/projects?name=Garden").then((answer) => answer.json())""")
+        asked = """name => fetch("/org/projects?name=" + encodeURIComponent(name)).then((answer) => answer.json())"""
+        address = tab.page.evaluate(asked, name)
         at(f"/p/{address['data'][0]['project_id']}{part}", shown)(tab)
 
     return go
@@ -177,6 +231,26 @@ def in_dialog(button: str, shown: str) -> Open:
         expect(tab.page.get_by_role("dialog").last).to_contain_text(shown)
 
     return go
+
+
+def wall(tab: Tab) -> None:
+    """The two example projects of the start page."""
+    tab.page.get_by_role("button", name="Create the example projects").click()
+    tab.page.get_by_role("button", name="Ask both").click()
+    expect(tab.page.get_by_role("main")).to_contain_text("The door code is 9062.")
+
+
+def previewing(tab: Tab) -> None:
+    packed = json.dumps(EXPORT).encode()
+    tab.page.locator("main input[type=file]").set_input_files(
+        [{"name": "conversations.json", "mimeType": "application/json", "buffer": packed}]
+    )
+    expect(tab.page.get_by_role("region", name="Preview")).to_contain_text("1 conversation, 8 messages")
+
+
+def imported(tab: Tab) -> None:
+    tab.page.get_by_role("button", name="Import", exact=True).click()
+    expect(tab.page.get_by_role("main")).to_contain_text("Imported 1 conversation, 8 messages.")
 
 
 # In this order: some begin where the one before them ended.
@@ -204,6 +278,10 @@ PAGES: dict[str, Open] = {
     "home settings": home("/settings", "private to each member"),
     "home of a user": at("/u/ada", "walnuts"),
     "home of nobody": at("/p/none", "No memories yet"),
+    "full home": home("", "Book 49", LONG),
+    "full home entities": home("/entities", "Bertil", LONG),
+    "full home timeline": home("/timeline", "Oslo", LONG),
+    "full home conversations": home("/conversations", "Shelf 28", LONG),
     "projects": at("/settings", "Kitchen"),
     "project": in_dialog("Edit", "Summaries are shown to"),
     "keys": at("/settings/keys", "kitchen display"),
@@ -216,6 +294,11 @@ PAGES: dict[str, Open] = {
         at("/settings", "Kitchen")(tab),
         in_dialog("Conversation", "This conversation stays in")(tab),
     ),
+    "import": at("/import", "Bring your conversations along."),
+    "import preview": previewing,
+    "imported": imported,
+    "start": at("/start", "Welcome to Cloister"),
+    "start wall": wall,
 }
 
 

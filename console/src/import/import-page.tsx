@@ -65,7 +65,7 @@ export function ImportPage() {
           {state.preview.format !== "cloister" && (
             <>
               <h2>Into which project?</h2>
-              <PlacePicker value={project} projects={projects} label="Project of the import" onChange={setChosen} shared={!house.me.confined} />
+              <div><PlacePicker value={project} projects={projects} label="Project of the import" onChange={setChosen} shared={!house.me.confined} /></div>
               <p className="hint">{placeHint(project)} What you import is remembered there, and nowhere else.</p>
             </>
           )}

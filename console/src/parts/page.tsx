@@ -26,3 +26,8 @@ export function Page({ title, parts, children }: Props) {
     </div>
   );
 }
+
+/** A link to another page of the console. */
+export function PageLink({ to, children }: { to: string; children: ReactNode }) {
+  return <a href={to} onClick={(event) => follow(event, () => go(to))}>{children}</a>;
+}

@@ -4,6 +4,7 @@ import { patch, post, sentence } from "../api/client";
 import { events } from "../api/events";
 import type { Project } from "../api/shapes";
 import { useHouse, useHouseState } from "../house";
+import { PageLink } from "../parts/page";
 import { PlaceMark } from "../parts/place";
 import { soonAfter } from "../parts/use-pages";
 import { toast } from "../parts/toasts";
@@ -53,6 +54,7 @@ export function ProjectsPart() {
         ))}
       </ul>
       {house.isAdmin && !house.me.confined && <p><button type="button" className="primary" onClick={() => setEditing("new")}>New project</button></p>}
+      {house.isAdmin && <p className="hint">Coming from another assistant? <PageLink to="/import">Import your conversations</PageLink></p>}
       {editing && (
         <ProjectForm
           project={editing === "new" ? null : editing}

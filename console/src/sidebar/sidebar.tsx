@@ -46,14 +46,21 @@ export function Sidebar({ onLeave }: { onLeave: () => void }) {
           <Icon name="plus" />
           New chat
         </button>
-        <SearchField query={query} onChange={setQuery} />
+        <div className="search-row">
+          <SearchField query={query} onChange={setQuery} />
+          {house.mayWrite && selected === null && (
+            <button type="button" className="quiet" onClick={() => setSelected(new Set())} aria-label="Select conversations" title="Select conversations">
+              <Icon name="select" />
+            </button>
+          )}
+        </div>
       </header>
       <div className="places">
         {problem && !loaded && <p className="trouble" role="alert">{problem}</p>}
         {query.trim() ? <SearchResults query={query} onOpen={open} /> : <Lists selected={selected} onOpen={open} onSelect={select} onBegin={begin} onLeave={onLeave} />}
       </div>
       {selected !== null && <SelectionBar selected={selected} onDone={() => setSelected(null)} />}
-      <Footer canSelect={house.mayWrite && selected === null} onSelect={() => setSelected(new Set())} onLeave={onLeave} />
+      <Footer onLeave={onLeave} />
     </nav>
   );
 }
@@ -172,7 +179,7 @@ function SearchField({ query, onChange }: { query: string; onChange: (query: str
   );
 }
 
-function Footer({ canSelect, onSelect, onLeave }: { canSelect: boolean; onSelect: () => void; onLeave: () => void }) {
+function Footer({ onLeave }: { onLeave: () => void }) {
   const path = usePath();
   const connection = useSyncExternalStore(events.watch, () => events.connection);
   return (
@@ -181,11 +188,6 @@ function Footer({ canSelect, onSelect, onLeave }: { canSelect: boolean; onSelect
       <NavLink to="/memory" icon="leaf" label="Memory" path={path} onLeave={onLeave} />
       <NavLink to="/start" icon="arch" label="Start" path={path} onLeave={onLeave} />
       <NavLink to="/settings" icon="gear" label="Settings" path={path} onLeave={onLeave} />
-      {canSelect && (
-        <button type="button" className="quiet" onClick={onSelect} aria-label="Select conversations" title="Select conversations">
-          <Icon name="select" />
-        </button>
-      )}
     </footer>
   );
 }

@@ -1,10 +1,10 @@
 /** The first minute: what projects are, where new chats go, and whether a model is connected. */
 
-import { useEffect, type ReactNode } from "react";
+import { useEffect } from "react";
 
 import { useHouse, useHouseState } from "../house";
+import { PageLink } from "../parts/page";
 import { PlaceName } from "../parts/place";
-import { follow, go } from "../router";
 import { RECALL_ONLY } from "../session/setup-dialog";
 import { ModelTestButton } from "../settings/model-test";
 import { tab } from "../tab";
@@ -56,8 +56,4 @@ export function StartPage() {
       )}
     </div>
   );
-}
-
-function PageLink({ to, children }: { to: string; children: ReactNode }) {
-  return <a href={to} onClick={(event) => follow(event, () => go(to))}>{children}</a>;
 }
