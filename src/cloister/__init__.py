@@ -23,7 +23,15 @@ from cloister.interfaces.python.derived_shapes import Appended, Entity, Extracti
 from cloister.interfaces.python.library import Cloister, RemoteCloister
 from cloister.interfaces.python.pages import Page
 from cloister.interfaces.python.recall.shapes import Context, ContextItem, Hit
-from cloister.interfaces.python.shapes import DeletedProject, Episode, Forgotten, Message, Project, Session
+from cloister.interfaces.python.shapes import (
+    DeletedContents,
+    DeletedProject,
+    Episode,
+    Forgotten,
+    Message,
+    Project,
+    Session,
+)
 from cloister.interfaces.python.tenant_shapes import ApiKey, CreatedKey, Usage
 
 __all__ = [
@@ -37,6 +45,7 @@ __all__ = [
     "Context",
     "ContextItem",
     "CreatedKey",
+    "DeletedContents",
     "DeletedProject",
     "Entity",
     "Episode",

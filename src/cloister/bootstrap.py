@@ -88,6 +88,7 @@ from cloister.services.receipts.reading import Receipts
 from cloister.services.receipts.recalled import RecallReceipts
 from cloister.services.receipts.storing import ReceiptStoring
 from cloister.services.tenancy.api_keys import ApiKeys
+from cloister.services.tenancy.erase_project import ProjectErasure
 from cloister.services.tenancy.idempotency_expiry import IdempotencyExpiry
 from cloister.services.tenancy.projects import Projects
 from cloister.services.tenancy.sign_ins import SignIns
@@ -127,6 +128,7 @@ class Services:
     index_probe: IndexProbe
     audit_plants: AuditPlants
     erase_user: UserErasure
+    erase_project: ProjectErasure
     open_export: Callable[[], "Export"]
     open_import: Callable[[], "Import"]
     tenants: Tenants
@@ -192,12 +194,7 @@ class Services:
         self.tracer.close()
 
 
-def build_services(
-    settings: Settings,
-    *,
-    clock: Clock = now,
-    embedder: Embedder | None = None,
-) -> Services:
+def build_services(settings: Settings, *, clock: Clock = now, embedder: Embedder | None = None) -> Services:
     """Open the back ends that the settings name, and wire the services. Tests pass their own clock or embedder."""
     tracer = open_tracer(settings.tracing)
     database = open_database(settings)
@@ -305,6 +302,7 @@ def wire(
         index_probe=index_probe,
         audit_plants=AuditPlants(database, contexts, entities, claims, clock),
         erase_user=UserErasure(database, forgetting, entity_indexing, generation, events),
+        erase_project=ProjectErasure(database, forgetting, entity_indexing, generation, clock, events),
         open_export=lambda: _export(database, clock),
         open_import=lambda: _import(
             database, indexer, entity_indexing, recorder, EntryEmbedding(embedder), clock, limits, events, manual

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from support.clients.browser import Desk
+from support.clients.browser import PICTURES, Desk
 from support.clients.chat_client import messages
 from support.servers.http_server import Tenant, new_client
 
@@ -115,6 +115,36 @@ def test_projects_are_made_changed_made_default_and_deleted(desk: Desk) -> None:
     expect(dialog).to_contain_text("No conversation is deleted.")
     dialog.get_by_role("button", name="Delete the project").click()
     expect(old).to_have_count(0)
+
+
+def test_org_5_a_project_is_deleted_with_its_contents_only_after_its_name_was_typed(desk: Desk) -> None:
+    """Each way says what happens; nothing is deleted until the name is right."""
+    garden = furnish(desk.tenant)
+    desk.tenant.new_session("elsewhere", project_id=desk.tenant.new_project("Cellar"), user_id="ada")
+    tab = desk.sign_in()
+    tab.page.goto("/settings")
+    main, dialog = tab.page.get_by_role("main"), tab.page.get_by_role("dialog")
+    card = main.get_by_role("listitem").filter(has=tab.page.get_by_role("heading", name="Garden"))
+    card.get_by_role("button", name="Delete").click()
+    expect(dialog.get_by_label("keep, in no project")).to_be_checked()
+    expect(dialog).to_contain_text("No conversation is deleted.")
+    dialog.get_by_label("delete for good").check()
+    expect(dialog).to_contain_text("1 conversation with 2 messages")
+    expect(dialog).not_to_contain_text("No conversation is deleted.")
+    button = dialog.get_by_role("button", name="Delete the project and everything in it")
+    expect(button).to_be_disabled()
+    dialog.get_by_label("to confirm").fill("garden")
+    dialog.get_by_label("to confirm").press("Enter")
+    expect(button).to_be_disabled()
+    assert len(messages(desk.tenant, "gate")) == 2
+    dialog.get_by_label("to confirm").fill("Garden")
+    PICTURES.mkdir(exist_ok=True)
+    tab.page.screenshot(path=PICTURES / "delete-project.png")
+    button.click()
+    expect(dialog).to_have_count(0)
+    expect(card).to_have_count(0)
+    assert desk.tenant.admin.get(f"/org/projects/{garden}").status_code == 404
+    assert [each["external_id"] for each in desk.tenant.admin.everything("/v1/sessions")] == ["elsewhere"]
 
 
 def test_sharing_a_project_says_first_who_will_recall_whom(desk: Desk) -> None:

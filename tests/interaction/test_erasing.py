@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cloister import AsyncCloister, Cloister, Conflict, InvalidRequest, NotFound
+from cloister import AsyncCloister, Cloister, Conflict, DeletedContents, InvalidRequest, NotFound
 from cloister.bootstrap import build_services
 from cloister.settings import read_settings
 from support.clients.command_line import CommandLine
@@ -55,6 +55,45 @@ def test_org_9_a_user_is_erased_in_one_call_with_counts(memory: Cloister) -> Non
         memory.context(f"ada in {shared}", "Who plays the cello?")
     with pytest.raises(InvalidRequest, match="user_id"):
         memory.erase_user("a\nb")
+
+
+@every_way
+def test_org_5_a_project_is_deleted_with_its_contents_in_one_call_with_counts(memory: Cloister) -> None:
+    """Other projects keep what they have; a project that is gone, and one that never was, are the same error."""
+    doomed, kept = (memory.create_project(name).project_id for name in ("Doomed", "Kept"))
+    for project in (doomed, kept, None):
+        talk(memory, f"in {project}", "ada", project)
+    expected = DeletedContents(
+        sessions=1, messages=2, episodes=1, memories=1, observations=0, entities=1, entries=0, files=0
+    )
+    tried = memory.delete_project(doomed, contents="delete", dry_run=True)
+    assert (tried.deleted, tried.sessions_moved, tried.visible_to) == (expected, 0, None)
+    assert tried.certificate is None and tried.would_remove is not None
+    assert len(memory.sessions(user_id="ada")) == 3
+    gone = memory.delete_project(doomed, contents="delete")
+    assert gone.deleted == expected and gone.certificate is not None
+    assert gone.certificate.removed == tried.would_remove.removed
+    assert gone.certificate.removed["projects"] == (doomed,) and gone.certificate.removed["sessions"] == (
+        f"in {doomed}",
+    )
+    assert all(check.passed for check in gone.certificate.checks)
+    assert {session.external_id for session in memory.sessions()} == {f"in {kept}", "in None"}
+    assert len(memory.user_memories("ada")) == 2
+    default = next(project.project_id for project in memory.projects() if project.is_default)
+    with pytest.raises(Conflict, match="default"):
+        memory.delete_project(default, contents="delete")
+    with pytest.raises(NotFound):
+        memory.delete_project(doomed, contents="delete")
+    assert memory.delete_project(kept, contents="keep").deleted is None
+
+
+@only([*EMBEDDED, *REMOTE])
+def test_org_5_an_unknown_way_to_delete_a_project_is_refused(memory: Cloister) -> None:
+    project = memory.create_project("Garden").project_id
+    for wrong in ("Delete", "", "all"):
+        with pytest.raises(InvalidRequest, match="contents"):
+            memory.delete_project(project, contents=wrong)  # pyright: ignore[reportArgumentType]
+    assert memory.project(project).name == "Garden"
 
 
 def test_a_second_project_of_the_same_name_is_refused_unless_it_is_asked_for(memory: Cloister) -> None:

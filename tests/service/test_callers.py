@@ -279,6 +279,8 @@ ROWS = (
     Row("PATCH", "/org/projects/{project_id}", "403 403 200 404 200 200 404", {"name": "Orchard"}),
     Row("PATCH", "/org/projects/{project_id}", "403 403 200 404 200 403 403", {"is_default": True}),
     Row("DELETE", "/org/projects/{project_id}", "403 403 200 404 200 403 403"),
+    Row("DELETE", "/org/projects/{project_id}?contents=delete", "403 403 200 404 200 403 403"),
+    Row("DELETE", "/org/projects/{project_id}?contents=delete&dry_run=true", "403 403 200 404 200 403 403"),
     Row("GET", "/org/projects/{project_id}/sessions", "200 403 200 404 200 200 404"),
     Row("GET", "/org/api-keys", "403 403 200 200 200 403 403"),
     Row("POST", "/org/api-keys", "403 403 201 201 201 403 403", {"name": "another"}),

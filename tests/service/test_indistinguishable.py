@@ -186,6 +186,17 @@ PROBES = (
     in_path("PATCH", "/org/projects/{project_id}", "project", {"is_default": True}, confined=403),
     in_path("PATCH", "/org/projects/{project_id}", "project", {"settings": {"system_prompt": "Mine."}}),
     in_path("DELETE", "/org/projects/{project_id}", "project", confined=403),
+    *(
+        Probe(
+            "DELETE",
+            "/org/projects/{project_id}",
+            "path project_id",
+            "project",
+            f"/org/projects/{{id}}?contents=delete{dry_run}",
+            confined=403,
+        )
+        for dry_run in ("", "&dry_run=true")
+    ),
     in_path("POST", "/org/projects/{project_id}/retention", "project"),
     Probe(
         "POST",

@@ -1,4 +1,4 @@
-/** The tenant: deleting a project, usage over time, the connection of the model, and uploaded files. */
+/** The tenant: deleting a project, the connection of the model, and uploaded files. */
 
 import { answerOf, get, post, remove, segment, withQuery } from "./client";
 
@@ -33,18 +33,8 @@ export interface ImportResult {
   remarks: Record<string, number>;
 }
 
-export interface UsageDay {
-  date: string;
-  messages: number;
-  tokens: number;
-}
-
 export function deleteProject(project: string, contents: "keep" | "delete", dryRun = false): Promise<DeletedProject> {
   return remove(withQuery(`/org/projects/${segment(project)}`, { contents, ...(dryRun ? { dry_run: "true" } : {}) }));
-}
-
-export async function usageHistory(days: number, signal?: AbortSignal): Promise<UsageDay[]> {
-  return (await get<{ days: UsageDay[] }>(withQuery("/org/usage/history", { days: String(days) }), signal)).days;
 }
 
 export function testModel(): Promise<ModelTest> {

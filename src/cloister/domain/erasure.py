@@ -1,5 +1,5 @@
-"""What forgetting removes: the counts of erasing a user or a tenant, and the rows of any removal, for its certificate; and who
-recalls something, for dry runs."""
+"""What forgetting removes: the counts of erasing a user, a project or a tenant, and the rows of any removal, for its certificate;
+and who recalls something, for dry runs."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -103,7 +103,7 @@ class Removal:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UserCounts:
-    """The rows of one user."""
+    """The rows of one user, or of one project."""
 
     sessions: int
     messages: int

@@ -21,6 +21,7 @@ from cloister.interfaces.python.receipts.exclusion_shapes import Exclusion
 from cloister.interfaces.python.receipts.hits import Hits
 from cloister.interfaces.python.receipts.shapes import Explanation, Receipt, ReceiptPrompt
 from cloister.services.recall.search import Kind
+from cloister.services.tenancy.erase_project import ProjectContents
 from support.clients.command_line import CommandLine
 from support.clients.refusals import refusal
 
@@ -57,9 +58,11 @@ class OverCommands:
             preview_shapes.VisibilityPreview, "projects", "members", project_id, member_visibility, "--dry-run"
         )
 
-    def delete_project(self, project_id: str, *, dry_run: bool = False) -> shapes.DeletedProject:
-        option = "--dry-run" if dry_run else "--yes"
-        return self._one(shapes.DeletedProject, "projects", "delete", project_id, option)
+    def delete_project(
+        self, project_id: str, *, contents: ProjectContents = "keep", dry_run: bool = False
+    ) -> shapes.DeletedProject:
+        options = ["--dry-run" if dry_run else "--yes", *(["--with-contents"] if contents == "delete" else [])]
+        return self._one(shapes.DeletedProject, "projects", "delete", project_id, *options)
 
     def erase_user(self, user_id: str, *, dry_run: bool = False) -> tenant_shapes.ErasedUser:
         return self._one(tenant_shapes.ErasedUser, "users", "erase", user_id, "--dry-run" if dry_run else "--yes")

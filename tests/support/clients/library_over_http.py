@@ -22,6 +22,7 @@ from cloister.interfaces.python.receipts.exclusion_shapes import Exclusion
 from cloister.interfaces.python.receipts.hits import Hits
 from cloister.interfaces.python.receipts.shapes import Explanation, InlineReceipt, Receipt, ReceiptPrompt
 from cloister.services.recall.search import Kind
+from cloister.services.tenancy.erase_project import ProjectContents
 from support.clients.refusals import refusal
 from support.servers.http_server import Caller, segment
 
@@ -77,8 +78,10 @@ class OverHttp:
             preview_shapes.VisibilityPreview, self._caller.patch(path, {"member_visibility": member_visibility})
         )
 
-    def delete_project(self, project_id: str, *, dry_run: bool = False) -> shapes.DeletedProject:
-        path = f"/org/projects/{project_id}{'?dry_run=true' if dry_run else ''}"
+    def delete_project(
+        self, project_id: str, *, contents: ProjectContents = "keep", dry_run: bool = False
+    ) -> shapes.DeletedProject:
+        path = f"/org/projects/{project_id}?contents={contents}{'&dry_run=true' if dry_run else ''}"
         return _one(shapes.DeletedProject, self._caller.delete(path))
 
     def erase_user(self, user_id: str, *, dry_run: bool = False) -> tenant_shapes.ErasedUser:

@@ -4,6 +4,7 @@ from cloister.domain.identifiers import SessionId
 from cloister.domain.scope import PoolKey
 from cloister.storage.stores.erasure import (
     OldCounts,
+    ProjectErasureStore,
     RetentionStore,
     SessionAge,
     TenantErasureStore,
@@ -45,6 +46,21 @@ ERASING_CASES: dict[str, Case] = {
         writes=True,
     ),
     "UserErasureStore.remove_keys": Case(act=lambda t, h: UserErasureStore(t, "ann").remove_keys(), writes=True),
+    "ProjectErasureStore.lock_pools": Case(act=lambda t, h: ProjectErasureStore(t, h.cellar).lock_pools()),
+    "ProjectErasureStore.entities": Case(act=lambda t, h: ProjectErasureStore(t, h.cellar).entities(), nothing=[]),
+    "ProjectErasureStore.remove_entities": Case(
+        act=lambda t, h: ProjectErasureStore(t, h.cellar).remove_entities([h.second.entity]), writes=True
+    ),
+    "ProjectErasureStore.remove_files": Case(
+        act=lambda t, h: ProjectErasureStore(t, h.cellar).remove_files(), nothing=([], 0), writes=True
+    ),
+    "ProjectErasureStore.remove_entries": Case(
+        act=lambda t, h: ProjectErasureStore(t, h.cellar).remove_entries(), nothing=([], 0), writes=True
+    ),
+    "ProjectErasureStore.remove_receipts": Case(
+        act=lambda t, h: ProjectErasureStore(t, h.cellar).remove_receipts(), nothing=[], writes=True
+    ),
+    "ProjectErasureStore.remove": Case(act=lambda t, h: ProjectErasureStore(t, h.cellar).remove(MOMENT), writes=True),
     "TenantErasureStore.counts": Case(act=lambda t, h: TenantErasureStore(t).counts()),
     "TenantErasureStore.lock_sessions": Case(act=lambda t, h: TenantErasureStore(t).lock_sessions()),
     "TenantErasureStore.entities": Case(act=lambda t, h: TenantErasureStore(t).entities()),

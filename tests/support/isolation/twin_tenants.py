@@ -50,7 +50,7 @@ from cloister.storage.stores.entity_groups import EntityGroupStore
 from cloister.storage.stores.entity_relations import RelationStore
 from cloister.storage.stores.entries.archived_entries import ArchivedEntries
 from cloister.storage.stores.entries.entries import EntryStore, NewEntry, TenantEntryStore
-from cloister.storage.stores.erasure import RetentionStore, TenantErasureStore, UserErasureStore
+from cloister.storage.stores.erasure import ProjectErasureStore, RetentionStore, TenantErasureStore, UserErasureStore
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.files.archived_files import ArchivedFiles
 from cloister.storage.stores.files.project_trees import ProjectTrees
@@ -113,6 +113,7 @@ STORES = (
     MemoryIndexStore,
     EntityIndexStore,
     UserErasureStore,
+    ProjectErasureStore,
     TenantErasureStore,
     RetentionStore,
     VectorStore,

@@ -176,12 +176,14 @@ export interface Operations {
     answer: Project | VisibilityPreview | Retention;
   };
   /**
-   * Delete a project. Its sessions are in no project then, with all their messages. With `dry_run=true` nothing is
-   * changed: the answer is how much would move, and who would recall it there. Needs the permission `admin`.
+   * Delete a project. Its sessions are in no project then, with all their messages; with `contents=delete` they are
+   * deleted too, with everything else in the project, and `deleted` says how much. With `dry_run=true` nothing is
+   * changed: the answer is how much would move, and who would recall it there, or how much would be deleted. Needs the
+   * permission `admin`.
    */
   delete_project: {
     path: { project_id: ProjectId };
-    query: { dry_run?: boolean | undefined };
+    query: { contents?: "keep" | "delete" | undefined; dry_run?: boolean | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: DeletedProject;

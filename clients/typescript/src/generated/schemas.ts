@@ -241,10 +241,23 @@ export interface Crossing {
 /** The position of the next page in a list; opaque. */
 export type Cursor = string;
 
+/** How much was deleted with a project, or would be. */
+export interface DeletedContents {
+  sessions: number;
+  messages: number;
+  episodes: number;
+  memories: number;
+  observations: number;
+  entities: number;
+  entries: number;
+  files: number;
+}
+
 /**
  * How many sessions, memories, files and entries of a deleted project are in no project now, or would be. The
  * certificate names what was removed: the project. Of a dry run, `would_remove` does, and `visible_to` says who would
- * recall them there: other sessions of the same users, which are in no project.
+ * recall them there: other sessions of the same users, which are in no project. If the contents were deleted too,
+ * nothing moves, and `deleted` has the numbers.
  */
 export interface DeletedProject {
   sessions_moved: number;
@@ -254,6 +267,7 @@ export interface DeletedProject {
   certificate: Certificate | null;
   would_remove: RemovedRows | null;
   visible_to: VisibilityPreview | null;
+  deleted: DeletedContents | null;
 }
 
 /** How many reads went through one door. */

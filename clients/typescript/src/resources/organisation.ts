@@ -53,9 +53,14 @@ export class Projects {
     return (await this.#connection.call("change_project", given, options)) as VisibilityPreview | Retention;
   }
 
-  /** Delete a project; its sessions are then in no project. */
-  async delete(id: string, options: RequestOptions = {}): Promise<DeletedProject> {
-    return await this.#connection.call("delete_project", { path: { project_id: id } }, options);
+  /** Delete a project; its sessions are then in no project. With `contents: "delete"` they are deleted too, with everything in it. */
+  async delete(
+    id: string,
+    options: RequestOptions & { contents?: "keep" | "delete" | undefined; dryRun?: boolean | undefined } = {},
+  ): Promise<DeletedProject> {
+    const { contents, dryRun, ...rest } = options;
+    const query = { ...(contents === undefined ? {} : { contents }), ...(dryRun === undefined ? {} : { dry_run: dryRun }) };
+    return await this.#connection.call("delete_project", { path: { project_id: id }, query }, rest);
   }
 
   sessions(id: string, query: Query<"list_project_sessions"> = {}, options: RequestOptions = {}): Pages<Session> {

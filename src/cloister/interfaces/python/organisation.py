@@ -27,6 +27,7 @@ from cloister.interfaces.python.tenant_shapes import ApiKey, CreatedKey, ErasedU
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.tenancy.api_keys import KeyFields
+from cloister.services.tenancy.erase_project import ProjectContents, checked_contents
 from cloister.services.tenancy.projects import the_only_project
 from cloister.services.tenancy.visibility import checked_visibility
 
@@ -92,13 +93,16 @@ class OrganisationMethods:
         visibility = checked_visibility(member_visibility)
         return self._backend.preview_visibility(parse_project_id(project_id), visibility)
 
-    def delete_project(self, project_id: str, *, dry_run: bool = False) -> DeletedProject:
+    def delete_project(
+        self, project_id: str, *, contents: ProjectContents = "keep", dry_run: bool = False
+    ) -> DeletedProject:
         """Delete a project; its sessions are in no project then, with their messages, memories, files
         and entries. Returns how many.
 
-        With `dry_run` nothing is changed: `visible_to` says who would recall them there.
+        With `contents="delete"` everything in the project is deleted too, in one transaction: `deleted` says how much. With
+        `dry_run` nothing is changed: `visible_to` says who would recall the sessions in no project, or `deleted` what would go.
         """
-        return self._backend.delete_project(parse_project_id(project_id), dry_run)
+        return self._backend.delete_project(parse_project_id(project_id), checked_contents(contents), dry_run)
 
     def project_profile(
         self, project_id: str, *, user_id: str | None = None, budget_tokens: int | None = None

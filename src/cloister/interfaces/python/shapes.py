@@ -1,10 +1,11 @@
 """Shapes: the objects that the library returns, and the JSON of HTTP and the command line. Ids are text, times are ISO 8601."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from cloister.domain import conversation as domain
+from cloister.domain.erasure import UserCounts
 from cloister.domain.identifiers import (
     format_episode_id,
     format_message_id,
@@ -65,10 +66,25 @@ class Session:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class DeletedContents:
+    """How much was deleted with a project, or would be."""
+
+    sessions: int
+    messages: int
+    episodes: int
+    memories: int
+    observations: int
+    entities: int
+    entries: int
+    files: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class DeletedProject:
     """How many sessions, memories, files and entries of a deleted project are in no project now, or would be. The certificate names
     what was removed: the project. Of a dry run, `would_remove` does, and `visible_to` says who would recall them there: other
-    sessions of the same users, which are in no project."""
+    sessions of the same users, which are in no project. If the contents were deleted too, nothing moves, and `deleted` has the
+    numbers."""
 
     sessions_moved: int
     memories_moved: int
@@ -77,6 +93,7 @@ class DeletedProject:
     certificate: Certificate | None = field(default=None, compare=False)
     would_remove: RemovedRows | None = field(default=None, compare=False)
     visible_to: VisibilityPreview | None = field(default=None, compare=False)
+    deleted: DeletedContents | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -244,4 +261,15 @@ def deleted_project_shape(moved: MoveCounts, removed: Removed) -> DeletedProject
         certificate=removed.certificate,
         would_remove=removed.would_remove,
         visible_to=None if moved.readers is None else visibility_preview_shape(moved.readers),
+    )
+
+
+def erased_project_shape(counts: UserCounts, removed: Removed) -> DeletedProject:
+    numbers = {part.name: getattr(counts, part.name) for part in fields(DeletedContents)}
+    return DeletedProject(
+        sessions_moved=0,
+        memories_moved=0,
+        certificate=removed.certificate,
+        would_remove=removed.would_remove,
+        deleted=DeletedContents(**numbers),
     )

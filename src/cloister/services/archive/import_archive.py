@@ -145,6 +145,9 @@ class ArchiveImport:
             rows.remove_unused_default_project(NEW_TENANTS_PROJECT)
         refuse_over("projects", usage.projects(), 1, usage.limits().over(self._limits).projects)
         if rows.restore_project(record.id):
+            if not projects.get(record.id).name:  # it was deleted with its contents
+                projects.rename(record.id, record.name)
+                projects.set_settings(record.id, record.settings)
             return True
         projects.add(
             record.id,

@@ -1,11 +1,11 @@
-"""Counts, locks and removes everything of one user, of the transaction's tenant, or of a certain age (MEM-18)."""
+"""Counts, locks and removes everything of one user, of one project, of the transaction's tenant, or of a certain age (MEM-18)."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from cloister.domain.conversation import Session
-from cloister.domain.erasure import TenantCounts, UserCounts
+from cloister.domain.erasure import MOST_NAMED, RemovedFile, TenantCounts, UserCounts
 from cloister.domain.identifiers import (
     SEQUENCE_BITS,
     EntityId,
@@ -15,6 +15,7 @@ from cloister.domain.identifiers import (
     ObservationId,
     PoolId,
     ProjectId,
+    ReceiptId,
     SessionId,
 )
 from cloister.storage.interface import Row, Transaction, Value, integers
@@ -82,6 +83,55 @@ class UserErasureStore:
         keys = [KeyId(number) for number in _numbers(self._transaction.rows("keys_of_user", user_id=self._user))]
         self._transaction.execute("delete_user_keys", user_id=self._user)
         return keys
+
+
+class ProjectErasureStore:
+    """What is stored in one project besides the contents of its sessions. The project has to be locked."""
+
+    def __init__(self, transaction: Transaction, project: ProjectId) -> None:
+        _refuse_narrow(transaction)
+        self._transaction = transaction
+        self._project = project
+
+    def lock_pools(self) -> None:
+        """Lock all pools of the project, in id order. Lock order: sessions before pools."""
+        self._transaction.rows("lock_project_pools", project_id=self._project)
+
+    def entities(self) -> list[EntityId]:
+        """The entities of the project, including those that sessions in other projects mention."""
+        rows = self._transaction.rows("entity_ids_of_project", project_id=self._project)
+        return [EntityId(number) for number in _numbers(rows)]
+
+    def remove_entities(self, entities: Sequence[EntityId]) -> None:
+        """Delete locked entities with all their mentions."""
+        ids = integers(entities)
+        self._transaction.execute("delete_mentions_of", entity_ids=ids)
+        self._transaction.execute("delete_entities", entity_ids=ids)
+
+    def remove_files(self) -> tuple[list[RemovedFile], int]:
+        """Delete the files that sessions left in the project; returns files and directories, and the number of files."""
+        rows = self._transaction.rows("project_files", project_id=self._project)
+        stored = cast(list[tuple[int, str, int, int]], rows)
+        self._transaction.execute("delete_project_files", project_id=self._project)
+        removed = [RemovedFile(SessionId(session), path, updated_at) for session, path, updated_at, _ in stored]
+        return removed, sum(is_file for *_, is_file in stored)
+
+    def remove_entries(self) -> tuple[list[str], int]:
+        """Delete the entries; returns the first of them, each as its namespace and its key, and their number."""
+        rows = self._transaction.rows("project_entries", project_id=self._project, limit=MOST_NAMED)
+        named = [bytes(namespace).decode() + key for namespace, key in cast(list[tuple[bytes, str]], rows)]
+        return named, self._transaction.execute("delete_project_entries", project_id=self._project)
+
+    def remove_receipts(self) -> list[ReceiptId]:
+        """Delete the receipts that belong to no session; returns their ids."""
+        rows = self._transaction.rows("project_receipt_ids", project_id=self._project)
+        self._transaction.execute("delete_project_receipts", project_id=self._project)
+        return [ReceiptId(number) for number in _numbers(rows)]
+
+    def remove(self, now: int) -> None:
+        """Delete the pools that have no sessions, and mark the project as deleted, without its name and settings."""
+        self._transaction.execute("delete_project_pools", project_id=self._project)
+        self._transaction.execute("blank_project", project_id=self._project, deleted_at=now)
 
 
 class TenantErasureStore:

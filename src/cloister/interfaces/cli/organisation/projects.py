@@ -9,6 +9,7 @@ from rich.table import Table
 
 from cloister.domain.prompts.profile import DEFAULT_PROFILE_TOKENS
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
+from cloister.interfaces.cli.certificates.sentences import checks_made
 from cloister.interfaces.cli.listing import answer_list, listed
 from cloister.interfaces.cli.options import (
     After,
@@ -24,7 +25,7 @@ from cloister.interfaces.cli.options import (
 )
 from cloister.interfaces.cli.organisation.listings import list_project_memories, show_project_timeline
 from cloister.interfaces.cli.organisation.project_names import project_id_of
-from cloister.interfaces.cli.organisation.users import profile_table
+from cloister.interfaces.cli.organisation.users import erased_counts, profile_table
 from cloister.interfaces.cli.terminal import answer, confirm, counted, details, json_text, minute, table
 from cloister.interfaces.python.arguments import LARGEST_PAGE
 from cloister.interfaces.python.library import Cloister
@@ -161,15 +162,27 @@ def change_members(
 @app.command("delete")
 @with_library
 def delete_project(
-    memory: Cloister, json: bool, project: ProjectArgument, dry_run: DryRun = False, yes: Yes = False
+    memory: Cloister,
+    json: bool,
+    project: ProjectArgument,
+    with_contents: Annotated[
+        bool, typer.Option("--with-contents", help="Also delete everything in it, for good.", show_default=False)
+    ] = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
 ) -> None:
     """Delete a project; its sessions are in no project then.
 
-    Nothing is deleted, and the sessions can be moved into another project. Files of memory tools go with their sessions, and
+    Nothing else is deleted, and the sessions can be moved into another project. Files of memory tools go with their sessions, and
     entries of LangGraph's store to their users' parts of no project. With --dry-run it is said who would recall them there.
+
+    With --with-contents the sessions are deleted too, with their messages, memories, entities, notes, files and entries.
     """
     project_id = project_id_of(memory, project)
     name = memory.project(project_id).name
+    if with_contents:
+        _delete_with_contents(memory, json, project_id, name, dry_run=dry_run, yes=yes)
+        return
     if dry_run:
         tried = memory.delete_project(project_id, dry_run=True)
         answer(as_json(tried), json, f"{_recalled_outside(tried)}. Nothing was changed.")
@@ -181,6 +194,22 @@ def delete_project(
     others = ((moved.files_moved, "file", "files"), (moved.entries_moved, "entry", "entries"))
     parts = [counted(moved.sessions_moved, "session"), *(counted(*each) for each in others if each[0])]
     answer(as_json(moved), json, f"Deleted the project {name!r}, and left {', '.join(parts)} in no project.")
+
+
+def _delete_with_contents(
+    memory: Cloister, json: bool, project_id: str, name: str, *, dry_run: bool, yes: bool
+) -> None:
+    tried = memory.delete_project(project_id, contents="delete", dry_run=True)
+    if dry_run:
+        answer(as_json(tried), json, f"In {name!r} there are {_contents(tried)}. Nothing was changed.")
+        return
+    confirm(f"Delete the project {name!r}, with {_contents(tried)}, for good?", yes)
+    gone = memory.delete_project(project_id, contents="delete")
+    answer(as_json(gone), json, f"Deleted the project {name!r}: {_contents(gone)}.", *checks_made(gone.certificate))
+
+
+def _contents(deleted: DeletedProject) -> str:
+    return "nothing" if deleted.deleted is None else erased_counts(deleted.deleted, "sessions", "messages")
 
 
 def _recalled_outside(tried: DeletedProject) -> str:

@@ -13,7 +13,7 @@ from cloister.interfaces.cli.organisation.project_names import chosen_project
 from cloister.interfaces.cli.terminal import answer, confirm, counted, table
 from cloister.interfaces.python.derived_shapes import Profile
 from cloister.interfaces.python.library import Cloister
-from cloister.interfaces.python.shapes import as_json
+from cloister.interfaces.python.shapes import DeletedContents, as_json
 from cloister.interfaces.python.tenant_shapes import ErasedTenant, ErasedUser
 
 _NOUNS = {
@@ -77,7 +77,7 @@ def erase_user(
     answer(as_json(gone), json, sentence, *checks_made(gone.certificate))
 
 
-def erased_counts(erased: ErasedUser | ErasedTenant, *always: str) -> str:
+def erased_counts(erased: ErasedUser | ErasedTenant | DeletedContents, *always: str) -> str:
     """The counts as part of a sentence; kinds with none are left out, except those that are `always` shown."""
     numbers = ((getattr(erased, kind, 0), kind, nouns) for kind, nouns in _NOUNS.items())
     parts = [counted(number, *nouns) for number, kind, nouns in numbers if number or kind in always]

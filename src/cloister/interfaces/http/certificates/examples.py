@@ -54,6 +54,7 @@ CERTIFICATE_EXAMPLES: Mapping[str, Example] = {
             "certificate": _certificate(projects=[PROJECT]),
             "would_remove": None,
             "visible_to": None,
+            "deleted": None,
         }
     ),
     "forget_message": _removed(**_CLEARED),

@@ -55,6 +55,10 @@ IdempotencyKey = Annotated[
 Wait = Annotated[
     Literal["indexed"] | None, Query(description="`indexed`: answer only when recall can find what was stored.")
 ]
+Contents = Annotated[
+    Literal["keep", "delete"],
+    Query(description="`keep`: what is in the project stays, in no project. `delete`: it is deleted too."),
+]
 DryRun = Annotated[bool, Query(description="`true`: change nothing, and answer what would happen.")]
 RetentionDays = Annotated[
     int | None,

@@ -308,6 +308,7 @@ PARAMETERS: Mapping[str, Any] = {
     "cursor": CURSOR,
     "wait": "indexed",
     "branch": "all",
+    "contents": "keep",
     "dry_run": True,
     "filename": "conversations.json",
     "format": "chatgpt",

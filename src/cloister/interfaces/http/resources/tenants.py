@@ -11,6 +11,7 @@ from cloister.interfaces.http.certificates.answers import removed_answer
 from cloister.interfaces.http.dispatch.callers import AllServices, Caller, needs
 from cloister.interfaces.http.dispatch.cursors import Listing
 from cloister.interfaces.http.dispatch.parameters import (
+    Contents,
     Cursor,
     DryRun,
     IdempotencyKey,
@@ -122,10 +123,17 @@ def change_project(
 
 @router.delete("/org/projects/{project_id}", response_model=shapes.DeletedProject)
 @needs("admin")
-def delete_project(project_id: ProjectId, caller: Caller, dry_run: DryRun = False) -> Response:
-    """Delete a project. Its sessions are in no project then, with all their messages. With `dry_run=true`
-    nothing is changed: the answer is how much would move, and who would recall it there."""
-    moved = caller.services.projects.delete_project(caller.reach, parse_project_id(project_id), dry_run=dry_run)
+def delete_project(
+    project_id: ProjectId, caller: Caller, contents: Contents = "keep", dry_run: DryRun = False
+) -> Response:
+    """Delete a project. Its sessions are in no project then, with all their messages; with `contents=delete` they are deleted too,
+    with everything else in the project, and `deleted` says how much. With `dry_run=true` nothing is changed: the answer is how much
+    would move, and who would recall it there, or how much would be deleted."""
+    project = parse_project_id(project_id)
+    if contents == "delete":
+        gone = caller.services.erase_project.erase(caller.reach, project, dry_run=dry_run)
+        return answer(shapes.erased_project_shape(gone, removed_answer(caller, gone.removal, dry_run=dry_run)))
+    moved = caller.services.projects.delete_project(caller.reach, project, dry_run=dry_run)
     return answer(shapes.deleted_project_shape(moved, removed_answer(caller, moved.removal, dry_run=dry_run)))
 
 

@@ -37,6 +37,7 @@ from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import KINDS, SearchTarget
 from cloister.services.tenancy.api_keys import KeyFields
+from cloister.services.tenancy.erase_project import ProjectContents
 
 
 class EmbeddedBackend(
@@ -189,7 +190,10 @@ class EmbeddedBackend(
         preview = self.services.projects.preview_visibility(self.reach, project, visibility, names_users=True)
         return preview_shapes.visibility_preview_shape(preview)
 
-    def delete_project(self, project: ProjectId, dry_run: bool) -> shapes.DeletedProject:
+    def delete_project(self, project: ProjectId, contents: ProjectContents, dry_run: bool) -> shapes.DeletedProject:
+        if contents == "delete":
+            gone = self.services.erase_project.erase(self.reach, project, dry_run=dry_run)
+            return shapes.erased_project_shape(gone, self._removed(gone.removal, dry_run))
         moved = self.services.projects.delete_project(self.reach, project, dry_run=dry_run)
         return shapes.deleted_project_shape(moved, self._removed(moved.removal, dry_run))
 

@@ -64,6 +64,7 @@ from cloister.services.conversations.item_format import NewItem
 from cloister.services.memories.corrections import MemoryChange
 from cloister.services.memories.entity_changes import Correction, EntitySplit
 from cloister.services.tenancy.api_keys import KeyFields
+from cloister.services.tenancy.erase_project import ProjectContents
 from cloister.settings import Remote
 
 T = TypeVar("T")
@@ -262,8 +263,10 @@ class RemoteBackend(RemoteReceipts, RemoteListings, RemoteEntries, RemoteFiles, 
         answer = self.server.change("PATCH", path, {"member_visibility": visibility})
         return answer.one(preview_shapes.VisibilityPreview)
 
-    def delete_project(self, project: ProjectId, dry_run: bool) -> shapes.DeletedProject:
-        return self.server.change("DELETE", tried(project_path(project), dry_run)).one(shapes.DeletedProject)
+    def delete_project(self, project: ProjectId, contents: ProjectContents, dry_run: bool) -> shapes.DeletedProject:
+        path = f"{project_path(project)}?contents={contents}{'&dry_run=true' if dry_run else ''}"
+        seconds = _SECONDS_FOR_LONG_WORK if contents == "delete" else None
+        return self.server.change("DELETE", path, seconds=seconds).one(shapes.DeletedProject)
 
     def project_profile(self, project: ProjectId, user_id: str | None, budget: int) -> derived_shapes.Profile:
         path = f"{project_path(project)}/profile"

@@ -1,4 +1,4 @@
--- Everything of a user, or of a whole tenant. Messages are deleted session by session, with `delete_messages`, because there is no
+-- Everything of a user, of a project, or of a whole tenant. Messages are deleted session by session, with `delete_messages`, because there is no
 -- index on their users.
 
 -- name: lock_user_sessions
@@ -89,6 +89,54 @@ SELECT key_id FROM api_key WHERE tenant_id = :tenant_id AND user_id = :user_id O
 
 -- name: delete_user_keys
 DELETE FROM api_key WHERE tenant_id = :tenant_id AND user_id = :user_id
+
+-- name: lock_project_pools
+SELECT pool_id FROM pool WHERE tenant_id = :tenant_id AND project_id = :project_id ORDER BY pool_id FOR UPDATE
+
+-- name: delete_project_pools
+DELETE FROM pool
+WHERE tenant_id = :tenant_id AND project_id = :project_id
+    AND NOT EXISTS (SELECT 1 FROM session AS s WHERE s.tenant_id = :tenant_id AND s.pool_id = pool.pool_id)
+
+-- name: entity_ids_of_project
+-- All names of all entities, also those of deleted ones, which can be restored for a day.
+SELECT entity_id FROM entity WHERE tenant_id = :tenant_id AND project_id = :project_id ORDER BY entity_id
+
+-- name: project_files
+-- The files that were stored in a project, wherever their sessions are now.
+SELECT f.session_id, f.path, f.updated_at, CAST(CASE WHEN f.content IS NULL THEN 0 ELSE 1 END AS BIGINT)
+FROM pool AS p
+JOIN memory_file AS f ON f.tenant_id = p.tenant_id AND f.recalled_pool_id = p.pool_id
+WHERE p.tenant_id = :tenant_id AND p.project_id = :project_id
+ORDER BY f.session_id, f.path
+
+-- name: delete_project_files
+DELETE FROM memory_file
+WHERE tenant_id = :tenant_id
+    AND recalled_pool_id IN (SELECT p.pool_id FROM pool AS p WHERE p.tenant_id = :tenant_id AND p.project_id = :project_id)
+
+-- name: project_entries
+SELECT namespace, entry_key FROM entry
+WHERE tenant_id = :tenant_id AND coalesce(project_id, 0) = :project_id
+ORDER BY namespace, entry_key
+LIMIT :limit
+
+-- name: delete_project_entries
+DELETE FROM entry WHERE tenant_id = :tenant_id AND coalesce(project_id, 0) = :project_id
+
+-- name: project_receipt_ids
+-- Those of no session: the others are where their session is now.
+SELECT receipt_id FROM receipt
+WHERE tenant_id = :tenant_id AND session_id IS NULL AND project_id = :project_id
+ORDER BY receipt_id
+
+-- name: delete_project_receipts
+DELETE FROM receipt WHERE tenant_id = :tenant_id AND session_id IS NULL AND project_id = :project_id
+
+-- name: blank_project
+-- The row stays, because keys and the pasts of sessions refer to it.
+UPDATE project SET name = '', settings = '{}', retention_days = NULL, deleted_at = :deleted_at
+WHERE tenant_id = :tenant_id AND project_id = :project_id AND is_default = 0
 
 -- name: lock_sessions
 SELECT session_id FROM session WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL ORDER BY session_id FOR UPDATE
