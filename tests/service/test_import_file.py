@@ -37,6 +37,12 @@ def zipped(name: str, content: bytes) -> bytes:
     return packed.getvalue()
 
 
+def damaged(packed: bytes) -> bytes:
+    """The same, with some bytes of its content changed."""
+    middle = packed.index(b"conversations.json") + len("conversations.json") + 20
+    return packed[:middle] + bytes(10) + packed[middle + 10 :]
+
+
 def sent(caller: Caller, content: bytes, query: str) -> Any:
     headers = {"Content-Type": "application/octet-stream"}
     return caller.request("POST", f"/v1/import/file?{query}", content=content, headers=headers)
@@ -72,16 +78,18 @@ def test_org_12_a_log_is_known_by_the_name_of_its_file(tenant: Tenant) -> None:
 def test_iso_4_a_file_goes_into_no_project_of_others(server: Server, tenant: Tenant) -> None:
     theirs = server.new_tenant().new_project("Garden")
     missing = "proj_0000000000000001"
-    foreign, none = (sent(tenant.admin, LOG, f"project_id={each}") for each in (theirs, missing))
-    assert (foreign.status_code, none.status_code) == (404, 404)
-    assert foreign.text.replace(theirs, missing) == none.text
+    for tried in ("", "&dry_run=true"):
+        foreign, none = (sent(tenant.admin, LOG, f"project_id={each}{tried}") for each in (theirs, missing))
+        assert (foreign.status_code, none.status_code) == (404, 404)
+        assert foreign.text.replace(theirs, missing) == none.text
 
 
 def test_iso_4_a_confined_key_imports_into_its_own_project_only(tenant: Tenant) -> None:
     garden, kitchen = tenant.new_project("Garden"), tenant.new_project("Kitchen")
     confined = tenant.caller(tenant.new_key("admin", project_id=garden, confined=True))
-    assert sent(confined, LOG, f"project_id={kitchen}").status_code == 404
-    assert sent(confined, LOG, "project_id=none").status_code == 422
+    for tried in ("", "&dry_run=true"):
+        assert sent(confined, LOG, f"project_id={kitchen}{tried}").status_code == 404
+        assert sent(confined, LOG, f"project_id=none{tried}").status_code == 422
     assert titles(tenant, kitchen) == []
     assert sent(confined, LOG, f"project_id={garden}").status_code == 200
 
@@ -89,7 +97,9 @@ def test_iso_4_a_confined_key_imports_into_its_own_project_only(tenant: Tenant) 
 @pytest.mark.parametrize(
     ("content", "query", "status", "said"),
     [
-        (LOG, "", 422, "project_id"),
+        (LOG, "", 422, "project_id: is missing"),
+        (damaged(zipped("conversations.json", json.dumps(CLAUDE).encode())), "project_id=none", 422, "undamaged"),
+        (zipped("conversations.json", b"[" + b"0," * 5_000_000 + b"0]"), "project_id=none", 422, "times its size"),
         (b"", "project_id=none", 422, "no format"),
         (b"\xff\xfe", "project_id=none", 422, "UTF-8"),
         (zipped("readme.txt", b"hello"), "project_id=none", 422, "without conversations.json"),

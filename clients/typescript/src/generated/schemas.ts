@@ -415,14 +415,15 @@ export interface ErasedUser {
 
 /**
  * A message, memory or entity that a session does not recall, although it is in its pool: `kind` and `id` name it,
- * `content` is what it says now, `session_id` the session it is from (none for an entity). `created_at` is when it was
- * excluded.
+ * `content` is what it says now, `session_id` the session it is from (none for an entity), `user_id` whose words it is.
+ * `created_at` is when it was excluded.
  */
 export interface Exclusion {
   kind: string;
   id: string;
   content: string;
   session_id: Name | null;
+  user_id: Name | null;
   created_at: Time;
 }
 
@@ -1335,17 +1336,21 @@ export interface SearchRequest {
 /** An API key. It is shown only in this answer, and is not stored. */
 export type Secret = string;
 
-/** A message to the model: `kind` is `system_prompt`, `conversation`, `tool_result` or `question`. */
+/**
+ * A message to the model: `kind` is `system_prompt`, `conversation`, `tool_result` or `question`. `characters` is its
+ * length; none for the system prompt of a session that was in another project then.
+ */
 export interface SentPart {
   role: "user" | "assistant" | "system" | "tool";
   kind: string;
-  characters: number;
+  characters: number | null;
 }
 
 /**
  * What was sent to the model, without its words. `prompt` is `default`, `project` or `session`; of the prompt of a
- * project or a session there is the SHA-256. Without `placeholders`, nothing that is remembered was given.
- * `conversation_ids` are the messages of the session that were sent, as far as they exist; `more_parts` are not listed.
+ * project or a session there is the SHA-256, unless the session was in another project then. Without `placeholders`,
+ * nothing that is remembered was given. `conversation_ids` are the messages of the session that were sent, as far as
+ * they exist; `more_parts` are not listed.
  */
 export interface SentPrompt {
   prompt: string;

@@ -1,6 +1,7 @@
 """Opens a file that somebody exported, finds out its format, and reads its conversations one after the other."""
 
 import zipfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -22,6 +23,10 @@ from cloister.interfaces.formats.names import FORMATS, Format
 # What an export of an assistant is called in its zip file.
 _CONVERSATIONS = anchored(r"conversations(-[0-9]{1,6})?\.json")
 _LARGEST_UNPACKED = 1 << 33
+# Text of conversations is packed to a fifth or a tenth. Beyond this, a few bytes would cost others seconds.
+_MOST_TIMES_PACKED = 100
+_NEVER_TOO_PACKED = 1 << 20
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 _EXPECTED: Mapping[Format, str] = {
     "cloister": "an archive of a Cloister",
     "chatgpt": "conversations with a `mapping`",
@@ -125,9 +130,14 @@ class ExportFile:
         return [] if first is None else [name for name, is_of_format in _TESTS if is_of_format(first)]
 
     def _values(self) -> Iterator[object]:
-        with _opened(self._path) as files:
-            for file in files:
-                yield from json_values(file)
+        try:
+            with _opened(self._path) as files:
+                for file in files:
+                    yield from json_values(file)
+        except _DAMAGED as error:
+            if not zipfile.is_zipfile(self._path):
+                raise
+            raise InvalidRequest("file", "is a zip file that cannot be read: get an undamaged copy.") from error
 
 
 def _is_archive(value: Value) -> bool:
@@ -159,14 +169,14 @@ def _members(archive: zipfile.ZipFile) -> Iterator[BinaryIO]:
     if not names:
         raise InvalidRequest("file", "is a zip file without conversations.json: is it an export of an assistant?")
     size = sum(archive.getinfo(name).file_size for name in names)
+    packed = sum(archive.getinfo(name).compress_size for name in names)
     if size > _LARGEST_UNPACKED:
         raise TooLarge("file", size, _LARGEST_UNPACKED, "bytes when it is unpacked")
+    if size > max(_NEVER_TOO_PACKED, packed * _MOST_TIMES_PACKED):
+        raise InvalidRequest("file", f"is a zip file that unpacks to more than {_MOST_TIMES_PACKED} times its size.")
     for name in names:
-        try:
-            with archive.open(name) as file:
-                yield file  # pyright: ignore[reportReturnType]
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
-            raise InvalidRequest("file", "is a zip file that cannot be read: get an undamaged copy.") from None
+        with archive.open(name) as file:
+            yield file  # pyright: ignore[reportReturnType]
 
 
 def _has_conversations(path: PurePosixPath) -> bool:

@@ -91,7 +91,7 @@ class ConversationImport:
         header = record_of(ConversationsHeader, reader.header)
         self._project, self._user = header.project_id, self._reach.user_of(header.user_id)
         with self._database.read(self._reach) as transaction:
-            _scope(transaction, self._project, self._user, lock=False)
+            scope_of_import(transaction, self._project, self._user, lock=False)
         for line in reader.body():
             self._take(line)
             yield
@@ -183,7 +183,7 @@ class ConversationImport:
             return []
         records = sorted(batch.facts, key=lambda fact: fact.created_at)
         with self._database.read(self._reach) as transaction:
-            scope = _scope(transaction, self._project, part.user, lock=False)
+            scope = scope_of_import(transaction, self._project, part.user, lock=False)
             session = SessionStore(transaction).find(plan.external_id)
             facts = self._facts.read(transaction, scope, session, records)
         return self._facts.prepare(records, facts)
@@ -271,7 +271,7 @@ class ConversationImport:
         sessions = SessionStore(transaction)
         if sessions.find(external_id) is not None:
             return None
-        scope = _scope(transaction, self._project, user)
+        scope = scope_of_import(transaction, self._project, user)
         stored = UsageStore(transaction).counts()
         refuse_over("sessions", stored.sessions, 1, stored.limits.over(self._limits).sessions)
         pools = PoolStore(transaction, self._recorder.generation)
@@ -307,7 +307,9 @@ class _Stored:
     words: StoredWords
 
 
-def _scope(transaction: Transaction, project: ProjectId | None, user: str | None, *, lock: bool = True) -> Scope:
+def scope_of_import(
+    transaction: Transaction, project: ProjectId | None, user: str | None, *, lock: bool = True
+) -> Scope:
     """The scope of the imported sessions, which has to be within the caller's reach."""
     reach = transaction.reach
     if project is None:

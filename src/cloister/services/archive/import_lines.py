@@ -6,12 +6,13 @@ from cloister.domain.archive.imported import Imported, ImportTally
 from cloister.domain.archive.lines import ARCHIVE
 from cloister.domain.archive.reading import ArchiveReader
 from cloister.domain.errors import CloisterError
+from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits
 from cloister.services.archive.archived_projects import ArchivedProjects
 from cloister.services.archive.import_archive import ArchiveImport
-from cloister.services.archive.import_conversations import ConversationImport
+from cloister.services.archive.import_conversations import ConversationImport, scope_of_import
 from cloister.services.archive.import_entities import EntityImport
 from cloister.services.archive.import_entries import EntryImport
 from cloister.services.archive.import_relations import RelationImport
@@ -52,6 +53,11 @@ class Import:
         self._limits = limits
         self._events = events
         self._facts = facts
+
+    def check_target(self, reach: Reach, project: ProjectId | None) -> None:
+        """Raise unless conversations of other assistants can be imported into this project, or into none."""
+        with self._database.read(reach) as transaction:
+            scope_of_import(transaction, project, None, lock=False)
 
     def run(self, reach: Reach, lines: Iterable[bytes], progress: Progress | None = None) -> Imported:
         """Import all lines. `progress` is called with the number of lines so far. An error has a note that says where it was, and

@@ -12,7 +12,7 @@ from typing import Protocol
 
 from cloister.domain.context import Context
 from cloister.domain.conversation import Draft, Message, Session
-from cloister.domain.errors import Conflict, InvalidRequest, QuotaExceeded, TurnInProgress
+from cloister.domain.errors import Conflict, InvalidRequest, NotFound, QuotaExceeded, TurnInProgress
 from cloister.domain.history import NewMessages
 from cloister.domain.identifiers import KeyId, MessageId
 from cloister.domain.receipts.receipt import Receipt
@@ -159,6 +159,8 @@ class Turns:
 
         def work(transaction: Transaction) -> Turn:
             session, is_new = self._find_or_add(transaction, request, wanted)
+            if is_new and request.edits is not None:
+                raise NotFound("session", session.external_id)  # as for a session out of the caller's reach
             number = self._take(transaction, session)
             if (
                 request.has_whole_history

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from cloister.domain.conversation import Session
 from cloister.domain.errors import Conflict, NotFound
 from cloister.domain.identifiers import format_entity_id, format_memory_id, format_message_id
+from cloister.domain.prompts.speaker import attributed
 from cloister.domain.receipts.receipt import ReceiptItem
 from cloister.domain.scope import Reach
 from cloister.domain.sessions.exclusions import MOST_EXCLUSIONS, ExcludedKind, Exclusion
@@ -91,7 +92,7 @@ class Exclusions:
     def _words(
         self, transaction: Transaction, session: Session, wanted: list[tuple[ExcludedKind, int]]
     ) -> dict[tuple[str, int], ItemWords]:
-        """What of this the session could recall now, with its words."""
+        """What of this the session could recall now, with its words; in a shared project a memory names its user."""
         project = None if session.project is None else ProjectStore(transaction).get(session.project)
         scope = session.scope(None if project is None else project.member_visibility)
         if not wanted or PoolStore(transaction, self._generation).find(scope.pool) != session.pool:
@@ -99,7 +100,12 @@ class Exclusions:
         now = self._clock()
         items = [ReceiptItem(kind, item, "match") for kind, item in wanted]
         found = PoolItems(transaction, self._generation, scope, session.pool, now).of(items, since=now)
-        return {(kind, number): words for (kind, number), words in found.words().items()}
+        return {
+            (kind, number): words._replace(content=attributed(words.content, words.user, named=scope.shared))
+            if kind == "memory"
+            else words
+            for (kind, number), words in found.words().items()
+        }
 
 
 def formatted(kind: ExcludedKind, item: int) -> str:

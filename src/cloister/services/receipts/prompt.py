@@ -86,7 +86,9 @@ class ReceiptPrompts:
         said = MessageStore(transaction).found(session.id, session.pool, sent.conversation)
         context = self._context(transaction, session, project, shown, question)
         conversation = tuple(Item(message, session.external_id, "session", user=session.user_id) for message in said)
-        template = _template(sent, session, project)
+        template, may_read = _template(sent, session, project), _may_read_template(transaction.reach, sent)
+        if not may_read:
+            template = _placeholders(sent)
         if sent.is_of_client:
             # What the client did not send itself was added to what is remembered.
             context = replace(context, relevant_history=(*context.relevant_history, *conversation))
@@ -94,7 +96,11 @@ class ReceiptPrompts:
             context = replace(context, current_conversation=conversation)
         messages = prompt(template, context, question)
         missing = [*shown.summary, *_changes(shown.found), *_forgotten(len(sent.conversation) - len(said))]
-        if sent.template is not None and _digest(template) != sent.template:
+        if not may_read:
+            missing.append(
+                "The prompt of the project is not shown to one user's key: only what was recalled is shown of it."
+            )
+        elif sent.template is not None and _digest(template) != sent.template:
             missing.append(f"The prompt of the {sent.prompt} was changed: only what was recalled is shown of it.")
         if sent.is_of_client:
             missing.append(_OF_CLIENT)
@@ -172,7 +178,16 @@ def _template(sent: Sent, session: Session, project: Project | None) -> str | No
         template = system_prompt(project.settings)
     if template is not None and _digest(template) == sent.template:
         return template
+    return _placeholders(sent)
+
+
+def _placeholders(sent: Sent) -> str:
     return "\n\n".join(sent.placeholders) or " "
+
+
+def _may_read_template(reach: Reach, sent: Sent) -> bool:
+    """Settings of a project are not shown to a caller that is bound to one user, so neither is its prompt."""
+    return reach.user is None or sent.prompt != "project"
 
 
 def _digest(template: str | None) -> str | None:

@@ -163,6 +163,8 @@ def import_file(
     adds the new messages only. An archive of a Cloister is imported with `POST /v1/import`."""
     if caller.project_header is not None:
         raise InvalidRequest("X-Project-ID", "is not used by an import: name the project as project_id.")
+    if not isinstance(project_id, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidRequest("project_id", "is missing: name the project, or none for no project.")
     project = None if project_id == NO_PROJECT else parse_project_id(project_id)
     user = None if user_id is None else checked_name(user_id, "user_id")
     modified = None if modified_at is None else parse_iso(modified_at, "modified_at")
@@ -174,6 +176,7 @@ def import_file(
     def run(lines: Iterator[bytes]) -> shapes.Imported:
         return shapes.imported_shape(caller.services.import_lines.run(reach, checked_lines(lines, guard)))
 
+    caller.services.import_lines.check_target(reach, project)
     with importing.taken(reach.tenant, _BUSY):
         try:
             with stored_upload(received_chunks(request, guard), filename, modified) as file:

@@ -15,12 +15,14 @@ _PARSERS = {"message": parse_message_id, "memory": parse_memory_id, "entity": pa
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Exclusion:
     """A message, memory or entity that a session does not recall, although it is in its pool: `kind` and `id` name it, `content` is
-    what it says now, `session_id` the session it is from (none for an entity). `created_at` is when it was excluded."""
+    what it says now, `session_id` the session it is from (none for an entity), `user_id` whose words
+    it is. `created_at` is when it was excluded."""
 
     kind: str
     id: str
     content: str
     session_id: str | None
+    user_id: str | None
     created_at: str
 
 
@@ -31,6 +33,7 @@ def exclusion_shape(shown: ShownExclusion) -> Exclusion:
         id=formatted(made.kind, made.item),
         content=shown.words.content,
         session_id=shown.words.session,
+        user_id=shown.words.user,
         created_at=iso(made.created_at),
     )
 

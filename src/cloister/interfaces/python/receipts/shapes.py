@@ -86,18 +86,20 @@ class InlineReceipt:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SentPart:
-    """A message to the model: `kind` is `system_prompt`, `conversation`, `tool_result` or `question`."""
+    """A message to the model: `kind` is `system_prompt`, `conversation`, `tool_result` or `question`. `characters` is its length;
+    none for the system prompt of a session that was in another project then."""
 
     role: str
     kind: str
-    characters: int
+    characters: int | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SentPrompt:
     """What was sent to the model, without its words. `prompt` is `default`, `project` or `session`; of the prompt of a project or a
-    session there is the SHA-256. Without `placeholders`, nothing that is remembered was given. `conversation_ids` are the messages
-    of the session that were sent, as far as they exist; `more_parts` are not listed."""
+    session there is the SHA-256, unless the session was in another project then. Without `placeholders`, nothing that is remembered
+    was given. `conversation_ids` are the messages of the session that were sent, as far as they exist; `more_parts` are not
+    listed."""
 
     prompt: str
     template_sha256: str | None
@@ -354,13 +356,23 @@ def _stored_item(shown: ShownItem, session: str | None) -> StoredReceiptItem:
 def _sent(sent: domain.Sent, shown: ShownReceipt) -> SentPrompt:
     return SentPrompt(
         prompt=sent.prompt,
-        template_sha256=sent.template,
+        template_sha256=None if shown.version is None else sent.template,
         placeholders=sent.placeholders,
-        parts=tuple(SentPart(role=part.role, kind=part.kind, characters=part.characters) for part in sent.parts),
+        parts=tuple(
+            SentPart(
+                role=part.role, kind=part.kind, characters=None if _is_of_other_pool(part, shown) else part.characters
+            )
+            for part in sent.parts
+        ),
         more_parts=sent.more,
         conversation_ids=tuple(map(format_message_id, shown.conversation)),
         tools=sent.tools,
     )
+
+
+def _is_of_other_pool(part: domain.SentPart, shown: ShownReceipt) -> bool:
+    """The length of a system prompt is of what was recalled in a pool that the session has left."""
+    return shown.version is None and part.kind == "system_prompt"
 
 
 def _pool(receipt: domain.Receipt, now: int | None) -> ReceiptPool:
