@@ -1,10 +1,12 @@
 """Conversations as an application has them, through the ways in that `support.clients.entry_points` lists."""
 
+from collections.abc import Callable
+
 import pytest
 
 import cloister
 from cloister import Cloister, Conflict, InvalidRequest, NotFound, TooLarge
-from support.clients.entry_points import every_way
+from support.clients.entry_points import EMBEDDED, HTTP, REMOTE, every_way, only
 
 
 def contents(items: tuple[cloister.ContextItem, ...]) -> list[str]:
@@ -300,3 +302,37 @@ def test_a_session_is_moved_by_a_method_of_its_own(memory: Cloister) -> None:
     memory.create_session("s")
     assert memory.move_session("s", project).project_id == project
     assert memory.move_session("s", None).project_id is None
+
+
+@only([*EMBEDDED, *HTTP, *REMOTE])
+def test_iso_12_a_reply_that_was_given_a_context_is_recorded_only_where_it_was_recalled(memory: Cloister) -> None:
+    """By every method that records; a `Conflict` stores nothing, and neither does a token of another session."""
+    garden = memory.create_project("Garden").project_id
+    memory.create_session("s")
+    memory.create_session("t")
+    reply = {"role": "assistant", "content": "It opens with 4711."}
+
+    def ways(token: str | None, key: str) -> list[Callable[[], object]]:
+        return [
+            lambda: memory.record("s", "assistant", "Yes.", if_unmoved_since=token),
+            lambda: memory.record("s", "assistant", "Yes.", if_unmoved_since=token, idempotency_key=key),
+            lambda: memory.record_batch("s", [reply], if_unmoved_since=token),
+            lambda: memory.record_episode("s", "What opens it?", "4711.", if_unmoved_since=token),
+        ]
+
+    before = memory.context("s", "safe").unmoved_token
+    for record in ways(before, "before"):
+        record()
+    assert memory.session("s").message_count == 5
+    memory.move_session("s", garden)
+    # A repeated request has its first answer again.
+    memory.record("s", "assistant", "Yes.", if_unmoved_since=before, idempotency_key="before")
+    refused = {before: Conflict, memory.context("t", "safe").unmoved_token: InvalidRequest, "forged": InvalidRequest}
+    for token, error in refused.items():
+        for record in ways(token, "after"):
+            with pytest.raises(error):
+                record()
+    assert memory.session("s").message_count == 5
+    for record in ways(memory.context("s", "safe").unmoved_token, "after"):
+        record()
+    assert memory.session("s").message_count == 10

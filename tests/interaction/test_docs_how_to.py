@@ -50,6 +50,7 @@ SHOWN_DATABASE = "postgresql://cloister:secret@127.0.0.1/cloister"
 SHOWN_MODEL = "http://127.0.0.1:11434/v1"
 LASTING = re.compile(
     r"\b(?:proj|msg|ep|ses|ten|key|mem|ent|obs|turn|rcpt)_[0-9a-f]{16,24}\b|\bclo_[0-9A-Za-z]{61}\b|http://127\.0\.0\.1:\d+"
+    r'|(?<="unmoved_token": ")[0-9a-f]{64}(?=")'
     r"|(?<=\"next_cursor\": \")[\w-]+"
 )
 VARYING = (

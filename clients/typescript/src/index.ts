@@ -8,7 +8,7 @@ export type { ErrorCode } from "./errors.js";
 export type { CloisterEvent, EventOptions, SessionEvent, StreamEvent } from "./events.js";
 export type { Operations, Streamed } from "./generated/operations.js";
 export type * from "./generated/schemas.js";
-export type { CloisterOptions, RequestOptions, WriteOptions } from "./options.js";
+export type { CloisterOptions, RecordAllOptions, RequestOptions, WriteOptions } from "./options.js";
 export { Pages } from "./pages.js";
 export type { Page } from "./pages.js";
 export type { Given } from "./request.js";

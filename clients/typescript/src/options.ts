@@ -30,6 +30,11 @@ export interface WriteOptions extends RequestOptions {
   wait?: "indexed" | undefined;
 }
 
+export interface RecordAllOptions extends WriteOptions {
+  /** The `unmoved_token` of a context: record nothing, and fail with `conflict`, unless the session still recalls from there. */
+  ifUnmovedSince?: string | undefined;
+}
+
 const CLIENT = ["url", "key", "userId", "projectId", "maxRetries", "timeout", "fetch"];
 const REQUEST = ["signal", "timeout", "idempotencyKey"];
 

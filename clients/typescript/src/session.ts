@@ -12,6 +12,7 @@ import type {
   Hit,
   Memory,
   Message,
+  MessageToRecord,
   NewEpisode,
   NewMessage,
   NewSession,
@@ -19,7 +20,7 @@ import type {
   Session,
   SessionChange,
 } from "./generated/schemas.js";
-import type { RequestOptions, WriteOptions } from "./options.js";
+import type { RecordAllOptions, RequestOptions, WriteOptions } from "./options.js";
 import type { Pages } from "./pages.js";
 import type { ListQuery } from "./resources/sessions.js";
 
@@ -45,11 +46,11 @@ export class SessionClient {
     return await this.#client.sessions.change(this.id, change, options);
   }
 
-  async record(message: NewMessage, options: WriteOptions = {}): Promise<Message> {
+  async record(message: MessageToRecord, options: WriteOptions = {}): Promise<Message> {
     return await this.#client.messages.record(this.id, message, options);
   }
 
-  async recordAll(messages: NewMessage[], options: WriteOptions = {}): Promise<Message[]> {
+  async recordAll(messages: NewMessage[], options: RecordAllOptions = {}): Promise<Message[]> {
     return await this.#client.messages.recordAll(this.id, messages, options);
   }
 

@@ -127,25 +127,60 @@ for (const [name, MockModel] of MOCKS) {
     assert.deepEqual(requests.filter((each) => each.endsWith("/v1/context")).length, 1);
   });
 
-  test(`${name}: an aborted, abandoned or failed stream records nothing`, async () => {
+  test(`${name}: of an aborted or abandoned stream only the user's words are recorded, of a failed one nothing`, async () => {
     const { admin } = await household();
-    const options = { client: admin, session: "tuesday" };
+    const outcomes: RecordOutcome[] = [];
+    const options: WithCloisterOptions = { client: admin, session: "tuesday", onRecord: (outcome) => outcomes.push(outcome) };
     const controller = new AbortController();
     const slow = stepwise(streamed("Alba", "tross."));
-    const aborted = streamText({ model: withCloister(make(slow.answer), options), prompt: QUESTION, abortSignal: controller.signal, onChunk: () => controller.abort() });
+    // Version 7 also tells of the beginning, before the model is asked.
+    const onChunk = ({ chunk }: { chunk: { type: string } }): void => (chunk.type === "text-delta" ? controller.abort() : undefined);
+    const aborted = streamText({ model: withCloister(make(slow.answer), options), prompt: QUESTION, abortSignal: controller.signal, onChunk });
     slow.go(3);
     controller.signal.addEventListener("abort", () => slow.fail(controller.signal.reason));
     await aborted.consumeStream({ onError: () => {} });
-    const parts = await withCloister(make(streaming(streamed("Alba", "tross."), 1)), options).doStream({ prompt: asked(QUESTION) });
+    await eventually(() => outcomes.length === 1);
+    // A model that does not hear of the abort, and goes on.
+    const deaf = new AbortController();
+    const on = stepwise(streamed("Alba", "tross."));
+    const going = await withCloister(make(on.answer), options).doStream({ prompt: asked("And now?"), abortSignal: deaf.signal });
+    on.go(3);
+    deaf.abort();
+    on.go();
+    assert.equal((await all(going.stream)).length, 6);
+    const parts = await withCloister(make(streaming(streamed("Alba", "tross."), 1)), options).doStream({ prompt: asked("And then?") });
     const reader = parts.stream.getReader();
     await reader.read();
     await reader.cancel();
+    assert.deepEqual(outcomes.map(({ messages, leftOut }) => [messages.length, leftOut]), Array(3).fill([1, "aborted"]));
     for (const reason of ["error", "content-filter", "interrupted"]) {
       const failed = [...streamed("Alba").slice(0, -1), end(reason)];
       await all((await withCloister(make(streaming(failed)), options).doStream({ prompt: asked(QUESTION) })).stream);
     }
     const broken = [...streamed("Alba").slice(0, -1), { type: "error", error: new Error("broken") }, end()];
     await all((await withCloister(make(streaming(broken)), options).doStream({ prompt: asked(QUESTION) })).stream);
+    const torn = stepwise(streamed("Alba"));
+    const tearing = await withCloister(make(torn.answer), options).doStream({ prompt: asked(QUESTION) });
+    torn.fail(new Error("torn"));
+    await assert.rejects(all(tearing.stream), /torn/);
+    assert.deepEqual(await said(admin, "tuesday"), [["user", QUESTION], ["user", "And now?"], ["user", "And then?"]]);
+  });
+
+  test(`${name}: an aborted stream whose memory fails ends as it would without memory`, async () => {
+    const { admin } = await household();
+    const made = await admin.keys.create({ name: "phone" });
+    const failed: string[] = [];
+    for (const onError of [undefined, (_: unknown, during: string) => void failed.push(during)]) {
+      const slow = stepwise(streamed("Alba", "tross."));
+      const client = connect(made.key);
+      const { stream } = await withCloister(make(slow.answer), { client, session: "tuesday", onError }).doStream({ prompt: asked(QUESTION) });
+      slow.go(3);
+      const reader = stream.getReader();
+      await reader.read();
+      if (onError === undefined) await admin.keys.revoke(made.key_id);
+      await reader.cancel();
+    }
+    assert.deepEqual(failed, ["recall", "record"]);
     assert.deepEqual(await said(admin, "tuesday"), []);
   });
 
@@ -168,7 +203,7 @@ for (const [name, MockModel] of MOCKS) {
     assert.doesNotMatch(JSON.stringify(context), /Albatross/);
   });
 
-  test(`${name}: ISO-12: a session that moves between the check and the recording loses the reply again`, async () => {
+  test(`${name}: ISO-12: a session that moves just before the recording takes no reply along`, async () => {
     const { admin, key } = await household();
     const kitchen = await admin.projects.create({ name: "Kitchen" });
     await admin.session("tuesday").create();
@@ -183,6 +218,28 @@ for (const [name, MockModel] of MOCKS) {
     await generateText({ model, prompt: QUESTION });
     assert.deepEqual(await said(admin, "tuesday"), [["user", QUESTION]]);
     assert.equal(outcomes[0]?.leftOut, "session_moved");
+  });
+
+  test(`${name}: ISO-12: a project that is shared, and a session that is created anew, take no reply that could quote the old pool`, async () => {
+    const changes: ((admin: Cloister, project: string) => Promise<unknown>)[] = [
+      (admin, project) => admin.call("change_project", { path: { project_id: project }, body: { member_visibility: "shared" } }),
+      async (admin) => {
+        await admin.sessions.delete("tuesday");
+        await admin.session("tuesday").create({ project_id: null });
+      },
+    ];
+    for (const change of changes) {
+      const { admin, project } = await household();
+      const outcomes: RecordOutcome[] = [];
+      const options: WithCloisterOptions = { client: admin, session: "tuesday", onRecord: (outcome) => outcomes.push(outcome) };
+      const slow = stepwise(streamed("It is ", "Albatross."));
+      const { stream } = await withCloister(make(slow.answer), options).doStream({ prompt: asked(QUESTION) });
+      await change(admin, project);
+      slow.go();
+      await all(stream);
+      assert.deepEqual(await said(admin, "tuesday"), [["user", QUESTION]]);
+      assert.deepEqual(outcomes.map(({ messages, leftOut }) => [messages.length, leftOut]), [[1, "session_moved"]]);
+    }
   });
 
   test(`${name}: ISO-12: a session that moves between two steps takes no recalled text into the second`, async () => {
@@ -371,4 +428,11 @@ test("an option that is not known is refused", () => {
 
 function asked(text: string): { role: "user"; content: { type: "text"; text: string }[] }[] {
   return [{ role: "user", content: [{ type: "text", text }] }];
+}
+
+async function eventually(isSo: () => boolean): Promise<void> {
+  for (let tries = 0; !isSo(); tries++) {
+    assert.ok(tries < 2_000, "it never happened");
+    await new Promise((done) => setTimeout(done, 5));
+  }
 }

@@ -119,3 +119,37 @@ test("ISO-11: a session that is created without a word about its project is in t
   await all(pinned.session("e").chat({ text: "Hello." }));
   assert.equal((await admin.sessions.get("e")).project_id, garden);
 });
+
+test("ISO-12: messages that name the token of a context are recorded only where it was recalled", async () => {
+  const [{ admin }, other] = [await newTenant(), await newTenant()];
+  const kitchen = (await admin.projects.create({ name: "Kitchen" })).project_id;
+  const session = admin.session("monday");
+  await session.create();
+  await admin.session("tuesday").create();
+  await other.admin.session("monday").create();
+  const token = async (client: Cloister, id = "monday"): Promise<string> => (await client.session(id).context({ query: "safe" })).unmoved_token ?? "";
+  const ways: ((since: string) => Promise<unknown>)[] = [
+    (since) => session.record({ role: "assistant", content: "Yes.", if_unmoved_since: since }),
+    (since) => session.recordAll([{ role: "assistant", content: "Yes." }], { ifUnmovedSince: since }),
+    (since) => session.recordEpisode({ user_message: "Is it?", ai_response: "Yes.", if_unmoved_since: since }),
+  ];
+  const before = await token(admin);
+  await session.record({ role: "user", content: "Another message changes nothing." });
+  for (const record of ways) await record(before);
+  assert.equal((await session.get()).message_count, 5);
+  await session.change({ project_id: kitchen });
+  for (const record of ways) {
+    const refused = await failure(record(before));
+    assert.deepEqual([refused.code, refused.status, refused.kind, refused.id], ["conflict", 409, "session", "monday"]);
+  }
+  const said = new Set<string>();
+  for (const forged of [await token(admin, "tuesday"), await token(other.admin), "0".repeat(64), "", before.slice(1)]) {
+    for (const record of ways) {
+      const refused = await failure(record(forged));
+      assert.deepEqual([refused.code, refused.status], ["invalid_request", 422]);
+      said.add(refused.message);
+    }
+  }
+  assert.equal(said.size, 1);
+  assert.equal((await session.get()).message_count, 5);
+});

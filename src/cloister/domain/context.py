@@ -134,6 +134,8 @@ class Context:
     """How many candidates say what the caller has already."""
     excluded: int = 0
     """How many items of the pool the session does not recall, because somebody excluded them."""
+    unmoved_token: str | None = None
+    """With this a reply is recorded only if the session still recalls from the same pool."""
 
     @property
     def left_out(self) -> Mapping[str, int]:

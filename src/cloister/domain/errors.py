@@ -143,12 +143,13 @@ class TurnInProgress(Conflict):
 
 
 class TurnMoved(Conflict):
-    """The session was moved, or its project's visibility changed, after this turn began: the turn may not recall from another
-    pool."""
+    """The session was moved, or its project's visibility changed, after this turn began or a context was recalled: what was
+    recalled may not go to another pool."""
 
     def __init__(self, session: str) -> None:
         super().__init__(
-            f"The session {session!r} was moved, or its project shared or divided, while it was being answered: ask again."
+            f"The session {session!r} was moved or created anew, or its project shared or divided, while it was being answered: "
+            "ask again."
         )
         self.session = session
 

@@ -197,23 +197,43 @@ class OverHttp:
         metadata: Mapping[str, object] | None = None,
         created_at: str | None = None,
         idempotency_key: str | None = None,
+        if_unmoved_since: str | None = None,
     ) -> shapes.Message:
-        given = _given(author=author, categories=categories or None, metadata=metadata, created_at=created_at)
+        given = _given(
+            author=author,
+            categories=categories or None,
+            metadata=metadata,
+            created_at=created_at,
+            if_unmoved_since=if_unmoved_since,
+        )
         body = {"role": role, "content": content, **given}
         answer = self._caller.post(f"{_session(session_id)}/messages", body, headers=_once(idempotency_key))
         return _one(shapes.Message, answer)
 
     def record_batch(
-        self, session_id: str, messages: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
+        self,
+        session_id: str,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        idempotency_key: str | None = None,
+        if_unmoved_since: str | None = None,
     ) -> list[shapes.Message]:
         path = f"{_session(session_id)}/messages/batch"
-        answer = self._caller.post(path, {"messages": messages}, headers=_once(idempotency_key))
+        body = {"messages": messages, **_given(if_unmoved_since=if_unmoved_since)}
+        answer = self._caller.post(path, body, headers=_once(idempotency_key))
         return _many(shapes.Message, answer)
 
     def record_episode(
-        self, session_id: str, user_message: str, ai_response: str, *, idempotency_key: str | None = None
+        self,
+        session_id: str,
+        user_message: str,
+        ai_response: str,
+        *,
+        idempotency_key: str | None = None,
+        if_unmoved_since: str | None = None,
     ) -> shapes.Episode:
-        body = {"session_id": session_id, "user_message": user_message, "ai_response": ai_response}
+        said = {"session_id": session_id, "user_message": user_message, "ai_response": ai_response}
+        body = {**said, **_given(if_unmoved_since=if_unmoved_since)}
         return _one(shapes.Episode, self._caller.post("/v1/episodes", body, headers=_once(idempotency_key)))
 
     def messages(

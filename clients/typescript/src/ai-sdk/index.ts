@@ -22,8 +22,9 @@ const MODES = ["both", "recall", "record"];
  * A turn begins with a message of the user and ends with the reply. At its first step, what is related to that message is
  * recalled and put behind the system prompt, as quoted data; later steps of the turn, after tool calls, get the same text.
  * When the model has finished, the user's message and the reply are recorded, in one request: never the recalled text, the
- * system prompt or the results of tools. A stream that is aborted, breaks or ends with an error records nothing. So does a
- * turn that ends with a tool call; it is recorded when it is continued and finishes.
+ * system prompt or the results of tools. Of a stream that is aborted or left, only the user's message is recorded. One that
+ * breaks or ends with an error records nothing, nor does a turn that ends with a tool call; it is recorded when it is
+ * continued and finishes.
  */
 export function withCloister(model: Wrapping["model"], options: WithCloisterOptions): ReturnType<typeof wrapLanguageModel> {
   return wrapLanguageModel({ model, middleware: cloisterMiddleware(options) });
@@ -53,7 +54,7 @@ export function cloisterMiddleware(options: WithCloisterOptions): LanguageModelM
     },
     wrapStream: async ({ doStream, params }) => {
       const { stream, ...rest } = await doStream();
-      return { ...rest, stream: stream.pipeThrough(recording(turns, begun.get(params))) };
+      return { ...rest, stream: recording(stream, turns, begun.get(params), params.abortSignal) };
     },
   };
 }
@@ -66,24 +67,60 @@ interface StreamPart {
 
 /**
  * Passes every part on, and keeps a copy of the text. The last part is passed on when the turn is recorded, so that a
- * process that ends with the stream has recorded it. If the reader leaves, nothing is recorded.
+ * process that ends with the stream has recorded it. If the stream is aborted, or the reader leaves, the turn is stopped.
  */
-function recording<Part extends StreamPart>(turns: Turns, turn: Turn | undefined): TransformStream<Part, Part> {
+function recording<Part extends StreamPart>(
+  stream: ReadableStream<Part>,
+  turns: Turns,
+  turn: Turn | undefined,
+  signal: AbortSignal | undefined,
+): ReadableStream<Part> {
+  const reader = stream.getReader();
   const said: string[] = [];
   let failed = false;
-  return new TransformStream<Part, Part>({
-    async transform(part, controller) {
-      if (part.type === "text-delta" && typeof part.delta === "string") said.push(part.delta);
-      if (part.type === "text-end") said.push("\n\n");
-      if (part.type === "error") failed = true;
-      if (part.type === "finish" && !failed) {
+  let ending: Promise<void> | undefined;
+  // Whoever stopped the stream listens no more: a failure is told to `onError` only.
+  const stop = (): Promise<void> => (ending ??= failed ? Promise.resolve() : turns.stop(turn).catch(() => {}));
+  const end = (): void => signal?.removeEventListener("abort", stop);
+  signal?.addEventListener("abort", stop, { once: true });
+  if (signal?.aborted) void stop();
+  return new ReadableStream<Part>(
+    {
+      async pull(controller) {
+        let next: Awaited<ReturnType<typeof reader.read>>;
         try {
-          await turns.finish(turn, storable(said.join("")), finishOf(part.finishReason));
+          next = await reader.read();
         } catch (error) {
-          controller.enqueue({ type: "error", error } as unknown as Part);
+          end();
+          await ending;
+          throw error;
         }
-      }
-      controller.enqueue(part);
+        if (next.done) {
+          end();
+          await ending;
+          return controller.close();
+        }
+        const part = next.value;
+        if (part.type === "text-delta" && typeof part.delta === "string") said.push(part.delta);
+        if (part.type === "text-end") said.push("\n\n");
+        if (part.type === "error") failed = true;
+        if (part.type === "finish" && !failed && ending === undefined) {
+          end();
+          ending = turns.finish(turn, storable(said.join("")), finishOf(part.finishReason));
+          try {
+            await ending;
+          } catch (error) {
+            ending = Promise.resolve();
+            controller.enqueue({ type: "error", error } as unknown as Part);
+          }
+        }
+        controller.enqueue(part);
+      },
+      async cancel(reason) {
+        end();
+        await Promise.all([reader.cancel(reason), stop()]);
+      },
     },
-  });
+    { highWaterMark: 0 },
+  );
 }

@@ -24,9 +24,10 @@ export interface RecordOutcome {
   /** The recorded messages: the user's and the reply, or one of them if the other has no text. */
   messages: Message[];
   /**
-   * `session_moved`: the reply was not recorded, because text was recalled for it in another project than the one that
-   * the session is in now. `session_not_found`: nothing was recorded, because the session was deleted during the turn, or
-   * moved out of reach.
+   * `session_moved`: the reply was not recorded, because text was recalled for it, and the session was then moved or
+   * created anew, or its project shared or divided. `session_not_found`: nothing was recorded, because the session was
+   * deleted during the turn, or moved out of reach. `aborted`: the reply was not recorded, because the stream was aborted
+   * or left before its end.
    */
-  leftOut?: "session_moved" | "session_not_found";
+  leftOut?: "session_moved" | "session_not_found" | "aborted";
 }

@@ -14,6 +14,8 @@ const COMPLETE = ["stop", "length", "other", "unknown"];
 
 /** Characters of a question that are searched for. The server takes no more; the rest of a long paste says little new. */
 const LONGEST_QUERY = 65_000;
+/** Of a server that gives none, because it is older or cannot write: it refuses this, and the reply is not recorded. */
+const NO_TOKEN = "";
 
 export interface Turn {
   asked: Asked | undefined;
@@ -21,6 +23,8 @@ export interface Turn {
   recalled: string;
   /** The project in which text was recalled for this turn; undefined if none was. */
   recalledIn: string | null | undefined;
+  /** The token of the context, if text of it was recalled: the reply is recorded only where that came from. */
+  unmovedToken: string | undefined;
   /** Whether the session was seen to exist when the turn began. */
   existed: boolean;
 }
@@ -35,7 +39,7 @@ export class Turns {
 
   /** The turn of a prompt: a new one, or the one whose tools have answered. */
   async begin(asked: Asked | undefined, signal: AbortSignal | undefined): Promise<Turn> {
-    const turn: Turn = { asked, recalled: "", recalledIn: undefined, existed: false };
+    const turn: Turn = { asked, recalled: "", recalledIn: undefined, unmovedToken: undefined, existed: false };
     if (asked === undefined) return turn;
     const recalls = this.#options.mode !== "record" && asked.question !== "";
     try {
@@ -57,9 +61,22 @@ export class Turns {
     this.#waiting.delete(keyOf(turn.asked));
     if (this.#options.mode === "recall" || !COMPLETE.includes(reason)) return;
     const whole = [...turn.asked.said, reply].filter((text) => text !== "").join("\n\n");
+    await this.#report(turn, this.#record(turn, turn.asked.question, whole));
+  }
+
+  /** The end of a turn whose reader stopped it: the words of the user are recorded, and nothing that the model said. */
+  async stop(turn: Turn | undefined): Promise<void> {
+    if (turn?.asked === undefined) return;
+    this.#waiting.delete(keyOf(turn.asked));
+    if (this.#options.mode === "recall") return;
+    const recording = this.#append(asUser(turn.asked.question));
+    await this.#report(turn, recording.then((messages) => ({ messages, leftOut: "aborted" })));
+  }
+
+  async #report(turn: Turn, recording: Promise<RecordOutcome>): Promise<void> {
     let outcome: RecordOutcome;
     try {
-      outcome = await this.#record(turn, turn.asked.question, whole);
+      outcome = await recording;
     } catch (error) {
       if (!turn.existed || !isMissingSession(error)) return this.#fail(error, "record", undefined);
       // The session was deleted while the model answered. It is not created again.
@@ -71,7 +88,11 @@ export class Turns {
   async #recall(turn: Turn, asked: Asked, signal: AbortSignal | undefined): Promise<Turn> {
     const context = await this.#context(storable(asked.question.slice(0, LONGEST_QUERY)), signal);
     const recalled = quotedContext(context);
-    const begun: Turn = { ...turn, recalled, recalledIn: recalled === "" ? undefined : context.project_id, existed: true };
+    const begun: Turn = { ...turn, recalled, existed: true };
+    if (recalled !== "") {
+      begun.recalledIn = context.project_id;
+      begun.unmovedToken = context.unmoved_token ?? NO_TOKEN;
+    }
     this.#waiting.delete(keyOf(asked));
     this.#waiting.set(keyOf(asked), begun);
     for (const [oldest] of this.#waiting) {
@@ -111,33 +132,31 @@ export class Turns {
     }
   }
 
-  async #isIn(project: string | null, signal?: AbortSignal): Promise<boolean> {
+  async #isIn(project: string | null, signal: AbortSignal | undefined): Promise<boolean> {
     const { client, session } = this.#options;
     return (await client.sessions.get(session, { signal })).project_id === project;
   }
 
   /**
-   * Record both messages. A reply for which text was recalled in a project that the session has left may quote that text,
-   * so it is left out, as the chat of the server does; if the session moves at this very moment, it is deleted again.
+   * Record both messages. If text was recalled for the reply, the server records it only where that text came from: it may
+   * quote it. Where the session was moved or created anew, or its project shared or divided meanwhile, only the words of the
+   * user are recorded, as the chat of the server does.
    */
   async #record(turn: Turn, question: string, reply: string): Promise<RecordOutcome> {
-    const said: NewMessage[] = question === "" ? [] : [{ role: "user", content: question }];
+    const said = asUser(question);
     const replied: NewMessage[] = reply === "" ? [] : [{ role: "assistant", content: reply }];
-    const project = turn.recalledIn;
-    if (project !== undefined && !(await this.#isIn(project))) {
+    try {
+      return { messages: await this.#append([...said, ...replied], turn.unmovedToken) };
+    } catch (error) {
+      if (turn.unmovedToken === undefined || !isCloisterError(error, "conflict")) throw error;
       return { messages: await this.#append(said), leftOut: "session_moved" };
     }
-    const messages = await this.#append([...said, ...replied]);
-    const stray = project === undefined ? undefined : messages.find((each) => isReplyOutside(each, project));
-    if (stray === undefined) return { messages };
-    await this.#options.client.messages.delete(stray.id);
-    return { messages: messages.filter((each) => each !== stray), leftOut: "session_moved" };
   }
 
-  async #append(messages: NewMessage[]): Promise<Message[]> {
+  async #append(messages: NewMessage[], ifUnmovedSince?: string): Promise<Message[]> {
     const { client, session } = this.#options;
     if (messages.length === 0) return [];
-    return await client.messages.recordAll(session, messages);
+    return await client.messages.recordAll(session, messages, { ifUnmovedSince });
   }
 
   #fail(error: unknown, during: "recall" | "record", signal: AbortSignal | undefined): void {
@@ -155,8 +174,6 @@ function keyOf({ position, question }: Asked): string {
   return `${position} ${question}`;
 }
 
-/** The server stamps every message with the project that its session was in when it was recorded. */
-function isReplyOutside(message: Message, project: string | null): boolean {
-  const stamped = message.tags.find((tag) => tag.startsWith("project:"))?.slice("project:".length) ?? null;
-  return message.role === "assistant" && stamped !== project;
+function asUser(question: string): NewMessage[] {
+  return question === "" ? [] : [{ role: "user", content: question }];
 }

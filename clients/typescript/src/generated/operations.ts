@@ -50,6 +50,7 @@ import type {
   MessageId,
   MessageList,
   MessagePage,
+  MessageToRecord,
   ModelTest,
   MovePreview,
   Name,
@@ -58,7 +59,6 @@ import type {
   NewExclusion,
   NewItems,
   NewMemories,
-  NewMessage,
   NewMessages,
   NewProject,
   NewSession,
@@ -452,7 +452,7 @@ export interface Operations {
     path: { external_id: Name };
     query: { wait?: "indexed" | undefined };
     headers: Record<never, never>;
-    body: NewMessage;
+    body: MessageToRecord;
     answer: Message;
   };
   /**

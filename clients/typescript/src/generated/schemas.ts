@@ -129,9 +129,10 @@ export type Content = string;
  * The context for a reply. `memory_context` is the text of what was recalled, ready for a prompt. `omitted` counts what
  * was left out: `weak` messages, `duplicate` ones, what was beyond a `limit`, and what did not fit into the `budget`,
  * also by part. `receipt` says what was given by which rule; `receipt_id` is its id, if the project stores receipts.
- * `stale` counts the messages, memories and entities of the pool that were indexed by another version of Cloister and
- * not yet again; of very many of these, some are not found until then. It is None, and left out of JSON, where there
- * are none.
+ * `unmoved_token`, given as `if_unmoved_since`, lets a reply be recorded only if the session still recalls from the
+ * same pool. `stale` counts the messages, memories and entities of the pool that were indexed by another version of
+ * Cloister and not yet again; of very many of these, some are not found until then. It is None, and left out of JSON,
+ * where there are none.
  */
 export interface Context {
   session_id: Name;
@@ -152,6 +153,7 @@ export interface Context {
   stale?: number | undefined;
   receipt: InlineReceipt | null;
   receipt_id: string | null;
+  unmoved_token: string | null;
 }
 
 /**
@@ -810,6 +812,25 @@ export interface MessagePage {
   receipts: ReceiptSummary[];
 }
 
+/** One message to append to a session. */
+export interface MessageToRecord {
+  role: "user" | "assistant" | "system" | "tool";
+  content: Content;
+  /** The name of the speaker, if the role does not identify them. */
+  author?: Name | null | undefined;
+  /** Labels that a `filter` can ask for. */
+  categories?: string[] | undefined;
+  /** Stored and returned unchanged: at most 16,384 characters as JSON, nested at most 32 levels deep. */
+  metadata?: Record<string, unknown> | undefined;
+  /** When the message was said. Without it: now. */
+  created_at?: Time | null | undefined;
+  /**
+   * The `unmoved_token` of the context that the reply was given. Nothing is recorded, with the error `conflict`, if the
+   * session was moved or created anew, or its project shared or divided since.
+   */
+  if_unmoved_since?: string | null | undefined;
+}
+
 /** Whether the model answered a short question, after how many seconds its first words came, and what to do if not. */
 export interface ModelTest {
   ok: boolean;
@@ -859,6 +880,11 @@ export interface NewEpisode {
   session_id: Name;
   user_message: Content;
   ai_response: Content;
+  /**
+   * The `unmoved_token` of the context that the reply was given. Nothing is recorded, with the error `conflict`, if the
+   * session was moved or created anew, or its project shared or divided since.
+   */
+  if_unmoved_since?: string | null | undefined;
 }
 
 /** What the session should not recall. */
@@ -896,6 +922,11 @@ export interface NewMessage {
 
 export interface NewMessages {
   messages: NewMessage[];
+  /**
+   * The `unmoved_token` of the context that the reply was given. Nothing is recorded, with the error `conflict`, if the
+   * session was moved or created anew, or its project shared or divided since.
+   */
+  if_unmoved_since?: string | null | undefined;
 }
 
 export interface NewProject {

@@ -8,6 +8,7 @@ import type {
   Filter,
   Forgotten,
   Message,
+  MessageToRecord,
   MovePreview,
   NewEpisode,
   NewMessage,
@@ -16,7 +17,7 @@ import type {
   Session,
   SessionChange,
 } from "../generated/schemas.js";
-import type { RequestOptions, WriteOptions } from "../options.js";
+import type { RecordAllOptions, RequestOptions, WriteOptions } from "../options.js";
 import { Pages } from "../pages.js";
 import { filterText, pagesOf, splitWait } from "./calls.js";
 
@@ -89,16 +90,17 @@ export class Messages {
   }
 
   /** Append a message. It is durable when this returns. */
-  async record(sessionId: string, message: NewMessage, options: WriteOptions = {}): Promise<Message> {
+  async record(sessionId: string, message: MessageToRecord, options: WriteOptions = {}): Promise<Message> {
     const [query, rest] = splitWait(options);
     const given = { path: { external_id: sessionId }, body: message, query };
     return await this.#connection.call("record_message", given, rest);
   }
 
   /** Append up to 1,000 messages, all or none. */
-  async recordAll(sessionId: string, messages: NewMessage[], options: WriteOptions = {}): Promise<Message[]> {
-    const [query, rest] = splitWait(options);
-    const given = { path: { external_id: sessionId }, body: { messages }, query };
+  async recordAll(sessionId: string, messages: NewMessage[], options: RecordAllOptions = {}): Promise<Message[]> {
+    const { ifUnmovedSince, ...others } = options;
+    const [query, rest] = splitWait(others);
+    const given = { path: { external_id: sessionId }, body: { messages, if_unmoved_since: ifUnmovedSince }, query };
     return (await this.#connection.call("record_messages", given, rest)).data;
   }
 

@@ -19,6 +19,7 @@ from cloister.domain.timestamps import checked_time, parse_iso
 from cloister.interfaces.python.archives.methods import ArchiveMethods
 from cloister.interfaces.python.arguments import (
     NOT_GIVEN,
+    checked_condition,
     draft_of,
     drafts_of,
     given_filter,
@@ -107,12 +108,15 @@ class Cloister(
         metadata: Mapping[str, object] | None = None,
         created_at: str | None = None,
         idempotency_key: str | None = None,
+        if_unmoved_since: str | None = None,
     ) -> Message:
         """Record one message: durable, and ready to be recalled, when this returns.
 
         `role` is `user`, `assistant`, `system` or `tool`; `author` names the speaker where the role does not. `categories` (at most
         16) and `metadata` are labels that filters can ask for. `created_at` is an ISO 8601 time; without it, now. A repeated call
         with the same `idempotency_key` returns the first message again; with other arguments it is an `IdempotencyMismatch`.
+        `if_unmoved_since` is the `unmoved_token` of the context that a reply was given: if the session was moved or created anew
+        since, or its project shared or divided, this is a `Conflict`, and nothing is recorded.
         """
         draft = draft_of(
             role=role,
@@ -122,21 +126,35 @@ class Cloister(
             metadata=metadata,
             created_at=created_at,
         )
-        return self._backend.record(session_id, draft, idempotency_key)
+        return self._backend.record(session_id, draft, idempotency_key, checked_condition(if_unmoved_since))
 
     def record_batch(
-        self, session_id: str, messages: Sequence[Mapping[str, Any]], *, idempotency_key: str | None = None
+        self,
+        session_id: str,
+        messages: Sequence[Mapping[str, Any]],
+        *,
+        idempotency_key: str | None = None,
+        if_unmoved_since: str | None = None,
     ) -> list[Message]:
-        """Record several messages in one transaction: all or none. Each is a mapping with the arguments of `record`."""
-        return self._backend.record_batch(session_id, drafts_of(messages), idempotency_key)
+        """Record several messages in one transaction: all or none. Each is a mapping with the arguments of `record`; the
+        condition is one for all."""
+        unmoved = checked_condition(if_unmoved_since)
+        return self._backend.record_batch(session_id, drafts_of(messages), idempotency_key, unmoved)
 
     def record_episode(
-        self, session_id: str, user_message: str, ai_response: str, *, idempotency_key: str | None = None
+        self,
+        session_id: str,
+        user_message: str,
+        ai_response: str,
+        *,
+        idempotency_key: str | None = None,
+        if_unmoved_since: str | None = None,
     ) -> Episode:
-        """Record a message of the user and the assistant's reply to it, as one episode."""
+        """Record a message of the user and the assistant's reply to it, as one episode. The condition is that of `record`."""
         question = draft_of(role="user", content=user_message)
         answer = draft_of(role="assistant", content=ai_response)
-        return self._backend.record_episode(session_id, question, answer, idempotency_key)
+        unmoved = checked_condition(if_unmoved_since)
+        return self._backend.record_episode(session_id, question, answer, idempotency_key, unmoved)
 
     def messages(
         self,

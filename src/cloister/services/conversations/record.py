@@ -1,24 +1,25 @@
 """Record messages: durable when the call returns, and already indexed if the embedder is immediate."""
 
-import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
 from cloister.domain.branches import NO_MESSAGE, Fork
 from cloister.domain.conversation import Draft, Episode, Message, Session, opens_episode
 from cloister.domain.errors import CloisterError, Conflict, InvalidRequest, NotFound, QuotaExceeded, TooLarge
-from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, PoolId, SessionId, format_message_id, message_id
+from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, PoolId, format_message_id, message_id
 from cloister.domain.project_settings import pending_message_count
-from cloister.domain.prompts.recalled_text import tokens_after
 from cloister.domain.scope import Reach
+from cloister.domain.sessions.unmoved import checked_token
 from cloister.domain.text import is_storable
 from cloister.domain.timestamps import Clock
 from cloister.domain.tracing.interface import NO_TRACING, MemorySpan, TracedRecord, Tracer
 from cloister.domain.usage import Limits, refuse_over
+from cloister.services.conversations.repeated_record import PreparedMessage, first_answer, repeated
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.indexer import Indexer
+from cloister.services.recall.unmoved import refuse_if_moved
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.services.wakeup import WakeUp
 from cloister.storage.interface import Database, Transaction
@@ -35,20 +36,10 @@ LARGEST_BATCH = 1_000
 _LARGE = 4_000
 
 
-class PreparedMessage(NamedTuple):
-    """A draft with all that is computed before the transaction that stores it."""
-
-    draft: Draft
-    created_at: int
-    indexed: Indexed
-
-    def shortened(self, content: str) -> "PreparedMessage":
-        """The same with less of the text that it quotes."""
-        tokens = tokens_after(self.indexed.tokens, self.draft.content, content)
-        return self._replace(draft=replace(self.draft, content=content), indexed=self.indexed._replace(tokens=tokens))
-
-
-_Request = tuple[str, Sequence[PreparedMessage]]
+class _Request(NamedTuple):
+    session: str
+    prepared: Sequence[PreparedMessage]
+    unmoved_since: str | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,12 +55,14 @@ class RecordResult:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecordRequest:
     """Messages to append to a session; validated when it is made. `parent` is the span of the request, if it runs on another
-    thread."""
+    thread. With `if_unmoved_since`, the token of a context, they are refused with `TurnMoved` if the session recalls from another
+    pool than that context (ISO-12)."""
 
     reach: Reach
     session: str
     drafts: Sequence[Draft]
     parent: object | None = None
+    if_unmoved_since: str | None = None
 
     def __post_init__(self) -> None:
         if not is_storable(self.session):
@@ -78,12 +71,15 @@ class RecordRequest:
             raise InvalidRequest("messages", "must not be empty.")
         if len(self.drafts) > LARGEST_BATCH:
             raise TooLarge("messages", len(self.drafts), LARGEST_BATCH, "messages")
+        if self.if_unmoved_since is not None:
+            checked_token(self.if_unmoved_since)
 
 
 class _MessageBatch:
     """All messages that one transaction appends, so that each pool's version is raised once, however many messages it gets."""
 
     def __init__(self, transaction: Transaction, pools: PoolStore, limits: Limits) -> None:
+        self._transaction = transaction
         self._sessions = SessionStore(transaction)
         usage = UsageStore(transaction)
         self._limit = usage.limits().over(limits).messages
@@ -105,8 +101,11 @@ class _MessageBatch:
         recalled_pool: PoolId | None = None,
         locked: LockedSession | None = None,
         aside: MessageId | None = None,
+        unmoved_since: str | None = None,
     ) -> RecordResult:
         locked = locked or self._locked.get(name) or self._sessions.lock(name)
+        if unmoved_since is not None:
+            refuse_if_moved(self._transaction, locked.session, unmoved_since)
         if locked.next_sequence + len(prepared) - 1 > MAX_SEQUENCE:
             raise Conflict(f"The session {name!r} is full ({MAX_SEQUENCE:,} messages): go on in a new one.")
         refuse_over("messages", self._stored, len(prepared) + room_for, self._limit)
@@ -175,10 +174,16 @@ class Recorder:
         self._events = events
 
     def messages(
-        self, reach: Reach, session: str, drafts: Sequence[Draft], *, idempotency_key: str | None = None
+        self,
+        reach: Reach,
+        session: str,
+        drafts: Sequence[Draft],
+        *,
+        idempotency_key: str | None = None,
+        if_unmoved_since: str | None = None,
     ) -> RecordResult:
         """Append messages in the given order, all or none."""
-        append = RecordRequest(reach=reach, session=session, drafts=drafts)
+        append = RecordRequest(reach=reach, session=session, drafts=drafts, if_unmoved_since=if_unmoved_since)
         if idempotency_key is None and sum(len(draft.content) for draft in drafts) <= _LARGE:
             (recorded,) = self.all([append])
             if isinstance(recorded, BaseException):
@@ -197,18 +202,20 @@ class Recorder:
         return recorded
 
     def _recorded_alone(self, append: RecordRequest, idempotency_key: str | None) -> RecordResult:
-        reach, session, drafts = append.reach, append.session, append.drafts
         if idempotency_key is not None:
-            return self._once(reach, session, drafts, idempotency_key)
-        prepared = self.prepare(drafts)
-        return self._database.write(reach, lambda transaction: self.append(transaction, session, prepared))
+            return self._once(append, idempotency_key)
+        prepared, since = self.prepare(append.drafts), append.if_unmoved_since
+        return self._database.write(
+            append.reach,
+            lambda transaction: self.append(transaction, append.session, prepared, unmoved_since=since),
+        )
 
     def all(self, appends: Sequence[RecordRequest]) -> list[RecordResult | BaseException]:
         """Append the messages of several requests with one fsync; each answer is a result or an error."""
         spans = [self._tracer.start("create_memory", append.reach.tenant, parent=append.parent) for append in appends]
         try:
             answers = self._database.write_batch(
-                [(append.reach, (append.session, append.drafts)) for append in appends],
+                [(append.reach, append) for append in appends],
                 self._prepare_requests,
                 self._append_requests,
             )
@@ -227,10 +234,23 @@ class Recorder:
                 span.end()
 
     def episode(
-        self, reach: Reach, session: str, user_message: Draft, reply: Draft, *, idempotency_key: str | None = None
+        self,
+        reach: Reach,
+        session: str,
+        user_message: Draft,
+        reply: Draft,
+        *,
+        idempotency_key: str | None = None,
+        if_unmoved_since: str | None = None,
     ) -> Episode:
         """Append both sides of one exchange (ISO-9)."""
-        messages = self.messages(reach, session, (user_message, reply), idempotency_key=idempotency_key).messages
+        messages = self.messages(
+            reach,
+            session,
+            (user_message, reply),
+            idempotency_key=idempotency_key,
+            if_unmoved_since=if_unmoved_since,
+        ).messages
         opening = messages[0]
         return Episode(id=opening.id, session=opening.session, messages=messages, created_at=opening.created_at)
 
@@ -250,14 +270,15 @@ class Recorder:
         recalled_pool: PoolId | None = None,
         locked: LockedSession | None = None,
         aside: MessageId | None = None,
+        unmoved_since: str | None = None,
     ) -> RecordResult:
         """Append in the transaction of a larger use case. `answering` is the message that opened the exchange, if others may follow
         it; `room_for` so many more messages the quota must have room. `recalled_pool` is the pool whose text the messages were
         given; without it, text that they quote is taken to be of the session's pool. `locked` is the session, if the transaction
-        has locked it already. `aside` is a message that the new ones follow without becoming the current branch. After the commit
-        of a reply, call `notify`."""
+        has locked it already. `aside` is a message that the new ones follow without becoming the current branch. `unmoved_since`
+        is the token of a context that the session must still recall as. After the commit of a reply, call `notify`."""
         batch = _MessageBatch(transaction, PoolStore(transaction, self.generation), self._limits)
-        recorded = batch.add(session, prepared, answering, room_for, recalled_pool, locked, aside)
+        recorded = batch.add(session, prepared, answering, room_for, recalled_pool, locked, aside, unmoved_since)
         batch.write(self._clock())
         if aside is not None:
             BranchStore(transaction).set_leaf(recorded.session.id, recorded.session.leaf or NO_MESSAGE, is_forked=True)
@@ -267,9 +288,12 @@ class Recorder:
         """Wake a worker: a recorded reply may have made its session due for extraction (MEM-3)."""
         self._wake_up.notify()
 
-    def _prepare_requests(self, requests: Sequence[tuple[str, Sequence[Draft]]]) -> list[_Request]:
-        prepared = self._prepare([drafts for _, drafts in requests])
-        return [(session, entries) for (session, _), entries in zip(requests, prepared, strict=True)]
+    def _prepare_requests(self, requests: Sequence[RecordRequest]) -> list[_Request]:
+        prepared = self._prepare([request.drafts for request in requests])
+        return [
+            _Request(request.session, entries, request.if_unmoved_since)
+            for request, entries in zip(requests, prepared, strict=True)
+        ]
 
     def _prepare(self, requests: Sequence[Sequence[Draft]]) -> list[list[PreparedMessage]]:
         """Embed the drafts of several requests in one batch, which costs little more than one request."""
@@ -288,38 +312,39 @@ class Recorder:
         """Append each request to its session. The answer to one that is refused is its error, and the others are still appended."""
         batch = _MessageBatch(transaction, PoolStore(transaction, self.generation), self._limits)
         answers: list[RecordResult | CloisterError] = []
-        for session, prepared in requests:
+        for session, prepared, since in requests:
             try:
-                answers.append(batch.add(session, prepared))
-            except (NotFound, Conflict, QuotaExceeded) as error:
+                answers.append(batch.add(session, prepared, unmoved_since=since))
+            except (NotFound, Conflict, QuotaExceeded, InvalidRequest) as error:
                 answers.append(error)
         batch.write(self._clock())
         return answers
 
-    def _once(self, reach: Reach, session: str, drafts: Sequence[Draft], key: str) -> RecordResult:
+    def _once(self, asked: RecordRequest, key: str) -> RecordResult:
         """Record a request with an idempotency key once. Keys belong to a session by its internal id: a later session with the same
         external id has keys of its own."""
         parts = [
             [draft.role, draft.content, draft.author, draft.created_at, draft.status, draft.metadata, *draft.categories]
-            for draft in drafts
+            for draft in asked.drafts
         ]
-        given = request(key, parts)
-        prepared = self.prepare(drafts)
+        session, since = asked.session, asked.if_unmoved_since
+        given = request(key, parts) if since is None else request(key, parts, since)
+        prepared = self.prepare(asked.drafts)
 
         def work(transaction: Transaction) -> RecordResult:
             locked = SessionStore(transaction).lock(session)
 
             def first() -> tuple[RecordResult, FirstAnswer]:
-                recorded = self.append(transaction, session, prepared, locked=locked)
-                return recorded, _first_answer(recorded)
+                recorded = self.append(transaction, session, prepared, locked=locked, unmoved_since=since)
+                return recorded, first_answer(recorded.session.id, recorded.messages)
 
             def again(kept: Sequence[Any]) -> RecordResult:
-                return RecordResult(session=locked.session, messages=_repeated(kept, prepared), is_repeated=True)
+                return RecordResult(session=locked.session, messages=repeated(kept, prepared), is_repeated=True)
 
             namespace = ("messages", locked.session.id)
             return done_once(transaction, given, namespace, self._clock, first=first, again=again)
 
-        return write_once(self._database, reach, work)
+        return write_once(self._database, asked.reach, work)
 
 
 def note_recorded(span: MemorySpan, session: Session, messages: Sequence[Message]) -> None:
@@ -362,39 +387,4 @@ def _message(
         categories=draft.categories,
         parent=parent,
         is_current=is_current,
-    )
-
-
-def _first_answer(recorded: RecordResult) -> FirstAnswer:
-    messages = recorded.messages
-    kept = [[message.id, message.session, message.episode, message.created_at, message.parent] for message in messages]
-    return FirstAnswer(
-        "messages",
-        json.dumps(kept),
-        session=recorded.session.id,
-        first_id=messages[0].id,
-        last_id=messages[-1].id,
-    )
-
-
-def _repeated(kept: Sequence[Sequence[Any]], prepared: Sequence[PreparedMessage]) -> tuple[Message, ...]:
-    """The first answer again, from the stored ids and times and the content of the repeated request. An answer that
-    was stored by an earlier version has no parents."""
-    return tuple(
-        Message(
-            id=MessageId(identity),
-            session=SessionId(session),
-            role=entry.draft.role,
-            content=entry.draft.content,
-            author=entry.draft.author,
-            status=entry.draft.status,
-            episode=MessageId(episode),
-            is_memory_checked=False,
-            tokens=entry.indexed.tokens,
-            metadata=entry.draft.metadata,
-            created_at=created_at,
-            categories=entry.draft.categories,
-            parent=parents[0] if parents else None,
-        )
-        for (identity, session, episode, created_at, *parents), entry in zip(kept, prepared, strict=True)
     )

@@ -39,13 +39,14 @@ from cloister.services.recall.profile import Profiles
 from cloister.services.recall.recall import Recall
 from cloister.services.recall.selection import Pick, Question, Recalled, RecallTrace
 from cloister.services.recall.snapshot import read_snapshot
+from cloister.services.recall.unmoved import unmoved_token
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.filters import FilterStore, PassingMessages
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.pools import PoolMessage, PoolStore, StoredPool
 from cloister.storage.stores.receipts.exclusions import ExclusionStore
 from cloister.storage.stores.sessions import SessionStore
-from cloister.storage.stores.tenants import ProjectStore
+from cloister.storage.stores.tenants import ProjectStore, TenantStore
 
 _MOST_MEMORIES = 10
 _MOST_ENTITIES = 10
@@ -64,15 +65,21 @@ class ContextBuilder:
         self._clock = clock
 
     def build(self, reach: Reach, external_id: str, request: ContextRequest) -> Context:
-        """The context of a session. Raises `TurnMoved` if the session no longer has the scope `bound_to` (ISO-12)."""
+        """The context of a session. Raises `TurnMoved` if the session no longer has the scope `bound_to` (ISO-12); without one, the
+        context has a token, with which a reply is only recorded if the session still has the same scope."""
         limits = request.checked_limits()
         vector = None if request.semantic_limit == 0 else self.query_vector(reach, external_id, request.question)
 
-        def work(transaction: Transaction) -> Context:
+        def work(transaction: Transaction) -> tuple[Context, Session, bytes | None]:
             session = SessionStore(transaction).get(external_id)
-            return self.build_within(transaction, session, request, limits, vector)
+            context = self.build_within(transaction, session, request, limits, vector)
+            return context, session, TenantStore(transaction).secret() if request.bound_to is None else None
 
-        return read_snapshot(self._database, reach, work)
+        context, session, secret = read_snapshot(self._database, reach, work)
+        if request.bound_to is not None:
+            return context
+        token = unmoved_token(self._database, reach, session, secret, shared=context.shared)
+        return replace(context, unmoved_token=token)
 
     def build_for_scope(self, reach: Reach, scope: Scope, request: ContextRequest) -> Context:
         """The context that a new session of this scope would have, without creating it. Raises `TurnMoved` if the project of the

@@ -27,7 +27,7 @@ HEADERS: Mapping[str, str] = {
 }
 _CONTEXT = TypeAdapter(recall_shapes.Context)
 # The client has these already, or can derive them.
-_LEFT_OUT = {"current_conversation", "chat_history", "memory_context", "receipt", "receipt_id"}
+_LEFT_OUT = {"current_conversation", "chat_history", "memory_context", "receipt", "receipt_id", "unmoved_token"}
 _TEXT = "reply"
 
 

@@ -201,6 +201,7 @@ EXAMPLES: Mapping[str, Example] = {
             "omitted": dict.fromkeys(schemas.ANSWERS["omitted"]["required"], 0),
             "receipt": INLINE_RECEIPT,
             "receipt_id": None,
+            "unmoved_token": "5c0f1ed2a94b7386" * 4,
         },
     ),
     "search": Example(

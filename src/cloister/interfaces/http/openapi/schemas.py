@@ -21,6 +21,7 @@ from cloister.domain.project_settings import (
 from cloister.domain.recall.filter_language import DEEPEST, KIND_NAMES, MOST_CONDITIONS
 from cloister.domain.recall.relevance import Strength
 from cloister.domain.scope import MemberVisibility
+from cloister.domain.sessions.unmoved import UNMOVED_PATTERN
 from cloister.domain.text import MAX_CATEGORIES, MAX_CATEGORY, MAX_CONTENT, MAX_NAME, MAX_TAGS, RESERVED_TAGS
 
 Schema = dict[str, Any]
@@ -67,6 +68,7 @@ ENTITY_NOTES: Schema = {
 }
 PROJECT_OR_NONE: Schema = {"pattern": f"^none$|{PROJECT_ID['pattern']}"}
 API_KEY: Schema = {"pattern": f"^{PREFIX}[0-9A-Za-z]{{{LENGTH - len(PREFIX)}}}$"}
+UNMOVED_TOKEN: Schema = {"pattern": f"^{UNMOVED_PATTERN}$"}
 CURSOR: Schema = {"pattern": "^[0-9A-Za-z_-]+$"}
 CONTEXT_LIMIT: Schema = {"minimum": 0, "maximum": HIGHEST_LIMIT}
 RELEVANCE: Schema = {"minimum": 0, "maximum": 1}

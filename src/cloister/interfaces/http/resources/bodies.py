@@ -41,6 +41,7 @@ Time = Annotated[str, Field(json_schema_extra=schemas.TIME)]
 ProjectId = Annotated[str, Field(json_schema_extra=schemas.PROJECT_ID)]
 EntityId = Annotated[str, Field(json_schema_extra=schemas.ENTITY_ID)]
 MessageId = Annotated[str, Field(json_schema_extra=schemas.MESSAGE_ID)]
+UnmovedToken = Annotated[str, Field(json_schema_extra=schemas.UNMOVED_TOKEN)]
 EntityName = Annotated[str, Field(json_schema_extra=schemas.ENTITY_NAME)]
 Tags = Annotated[
     list[Annotated[str, Field(json_schema_extra=schemas.TAG)]],
@@ -69,6 +70,10 @@ Relevance = Annotated[float, BeforeValidator(_as_real), Field(json_schema_extra=
 
 _MIN_RELEVANCE = "What is less relevant is left out; 0 leaves nothing out. Without it: the project's setting."
 _FILTER = "Recall only what this filter lets pass. It is applied before ranking, so that the limits count what is left."
+_IF_UNMOVED = (
+    "The `unmoved_token` of the context that the reply was given. Nothing is recorded, with the error `conflict`, if the session "
+    "was moved or created anew, or its project shared or divided since."
+)
 _AS_OF = "Recall the memories that were true at this time. Without it: those that are true now."
 _ASKED_AT = 'When the query is asked: "last week" is relative to it. Without it: now.'
 
@@ -237,8 +242,15 @@ class NewMessage(Body):
     created_at: Time | None = Field(default=None, description="When the message was said. Without it: now.")
 
 
+class MessageToRecord(NewMessage):
+    """One message to append to a session."""
+
+    if_unmoved_since: UnmovedToken | None = Field(default=None, description=_IF_UNMOVED)
+
+
 class NewMessages(Body):
     messages: list[NewMessage] = Field(json_schema_extra={"minItems": 1, "maxItems": LARGEST_BATCH})
+    if_unmoved_since: UnmovedToken | None = Field(default=None, description=_IF_UNMOVED)
 
 
 class ExtractionPreviewRequest(Body):
@@ -255,6 +267,7 @@ class NewEpisode(Body):
     session_id: Name = Field(description="The session's `external_id`.")
     user_message: Content
     ai_response: Content
+    if_unmoved_since: UnmovedToken | None = Field(default=None, description=_IF_UNMOVED)
 
 
 class NewMemories(Body):

@@ -178,13 +178,13 @@ def clear_session(external_id: SessionId, caller: Caller, _: NoBody, dry_run: Dr
 @needs("write")
 def record_message(
     external_id: SessionId,
-    body: bodies.NewMessage,
+    body: bodies.MessageToRecord,
     caller: Caller,
     idempotency_key: IdempotencyKey = None,
     wait: Wait = None,
 ) -> Response | Appending:
     """Append a message to a session. It is durable when this answers."""
-    drafts = [_draft(body)]
+    drafts, unmoved = [_draft(body)], body.if_unmoved_since
 
     def done(recorded: RecordResult) -> Response:
         wait_until_indexed(caller.services, wait)
@@ -192,8 +192,12 @@ def record_message(
         return answer(made, 201)
 
     if idempotency_key is None:
-        return Appending(append=RecordRequest(reach=caller.reach, session=external_id, drafts=drafts), answer=done)
-    return done(caller.services.record.messages(caller.reach, external_id, drafts, idempotency_key=idempotency_key))
+        append = RecordRequest(reach=caller.reach, session=external_id, drafts=drafts, if_unmoved_since=unmoved)
+        return Appending(append=append, answer=done)
+    record = caller.services.record
+    return done(
+        record.messages(caller.reach, external_id, drafts, idempotency_key=idempotency_key, if_unmoved_since=unmoved)
+    )
 
 
 @router.post("/v1/sessions/{external_id}/messages/batch", status_code=201, response_model=MessageList)
@@ -207,7 +211,13 @@ def record_messages(
 ) -> Response:
     """Append up to 1,000 messages in one transaction: all or none."""
     drafts = of_each(body.messages, _draft)
-    recorded = caller.services.record.messages(caller.reach, external_id, drafts, idempotency_key=idempotency_key)
+    recorded = caller.services.record.messages(
+        caller.reach,
+        external_id,
+        drafts,
+        idempotency_key=idempotency_key,
+        if_unmoved_since=body.if_unmoved_since,
+    )
     wait_until_indexed(caller.services, wait)
     data = message_answers(caller, shapes.message_shapes(recorded.messages, recorded.session))
     return answer(MessageList.model_construct(data=data), 201)
@@ -287,6 +297,7 @@ def record_episode(
         Draft(role="user", content=checked_content(body.user_message, "user_message")),
         Draft(role="assistant", content=checked_content(body.ai_response, "ai_response")),
         idempotency_key=idempotency_key,
+        if_unmoved_since=body.if_unmoved_since,
     )
     wait_until_indexed(caller.services, wait)
     return answer(shapes.episode_shape(episode, body.session_id), 201)
@@ -333,4 +344,4 @@ def project_of(body: OfAProject, caller: CallerInfo) -> ProjectId | None:
 
 
 def _draft(body: bodies.NewMessage) -> Draft:
-    return draft_of(**dict(body))
+    return draft_of(**{name: value for name, value in body if name != "if_unmoved_since"})

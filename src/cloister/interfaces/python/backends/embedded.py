@@ -93,20 +93,34 @@ class EmbeddedBackend(
         gone = self.services.forgetting.contents(self.reach, session_id, dry_run=dry_run)
         return shapes.forgotten_shape(gone, self._removed(gone.removal, dry_run))
 
-    def record(self, session_id: str, draft: Draft, idempotency_key: str | None) -> shapes.Message:
-        return self.record_batch(session_id, [draft], idempotency_key)[0]
+    def record(
+        self, session_id: str, draft: Draft, idempotency_key: str | None, if_unmoved_since: str | None
+    ) -> shapes.Message:
+        return self.record_batch(session_id, [draft], idempotency_key, if_unmoved_since)[0]
 
     def record_batch(
-        self, session_id: str, drafts: Sequence[Draft], idempotency_key: str | None
+        self, session_id: str, drafts: Sequence[Draft], idempotency_key: str | None, if_unmoved_since: str | None
     ) -> list[shapes.Message]:
-        recorded = self.services.record.messages(self.reach, session_id, drafts, idempotency_key=idempotency_key)
+        recorded = self.services.record.messages(
+            self.reach, session_id, drafts, idempotency_key=idempotency_key, if_unmoved_since=if_unmoved_since
+        )
         return shapes.message_shapes(recorded.messages, recorded.session)
 
     def record_episode(
-        self, session_id: str, question: Draft, answer: Draft, idempotency_key: str | None
+        self,
+        session_id: str,
+        question: Draft,
+        answer: Draft,
+        idempotency_key: str | None,
+        if_unmoved_since: str | None,
     ) -> shapes.Episode:
         episode = self.services.record.episode(
-            self.reach, session_id, question, answer, idempotency_key=idempotency_key
+            self.reach,
+            session_id,
+            question,
+            answer,
+            idempotency_key=idempotency_key,
+            if_unmoved_since=if_unmoved_since,
         )
         return shapes.episode_shape(episode, session_id)
 

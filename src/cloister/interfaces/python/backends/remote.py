@@ -119,22 +119,32 @@ class RemoteBackend(RemoteReceipts, RemoteListings, RemoteEntries, RemoteFiles, 
         answer = self.server.change("PATCH", f"{session_path(session_id)}?dry_run=true", project_field(project))
         return answer.one(preview_shapes.MovePreview)
 
-    def record(self, session_id: str, draft: Draft, idempotency_key: str | None) -> shapes.Message:
+    def record(
+        self, session_id: str, draft: Draft, idempotency_key: str | None, if_unmoved_since: str | None
+    ) -> shapes.Message:
         path = f"{session_path(session_id)}/messages"
-        return self.server.create(path, message_body(draft), header_of(idempotency_key)).one(shapes.Message)
+        body = {**message_body(draft), **fields_given(if_unmoved_since=if_unmoved_since)}
+        return self.server.create(path, body, header_of(idempotency_key)).one(shapes.Message)
 
     def record_batch(
-        self, session_id: str, drafts: Sequence[Draft], idempotency_key: str | None
+        self, session_id: str, drafts: Sequence[Draft], idempotency_key: str | None, if_unmoved_since: str | None
     ) -> list[shapes.Message]:
         path = f"{session_path(session_id)}/messages/batch"
-        body = {"messages": [message_body(draft) for draft in drafts]}
+        messages = [message_body(draft) for draft in drafts]
+        body = {"messages": messages, **fields_given(if_unmoved_since=if_unmoved_since)}
         return self.server.create(path, body, header_of(idempotency_key)).many(shapes.Message)
 
     def record_episode(
-        self, session_id: str, question: Draft, answer: Draft, idempotency_key: str | None
+        self,
+        session_id: str,
+        question: Draft,
+        answer: Draft,
+        idempotency_key: str | None,
+        if_unmoved_since: str | None,
     ) -> shapes.Episode:
         session_path(session_id)
-        body = {"session_id": session_id, "user_message": question.content, "ai_response": answer.content}
+        said = {"session_id": session_id, "user_message": question.content, "ai_response": answer.content}
+        body = {**said, **fields_given(if_unmoved_since=if_unmoved_since)}
         return self.server.create("/v1/episodes", body, header_of(idempotency_key)).one(shapes.Episode)
 
     def messages(

@@ -56,6 +56,7 @@ class Context:
     """The context for a reply. `memory_context` is the text of what was recalled, ready for a prompt. `omitted` counts what was
     left out: `weak` messages, `duplicate` ones, what was beyond a `limit`, and what did not fit into the `budget`, also by part.
     `receipt` says what was given by which rule; `receipt_id` is its id, if the project stores receipts.
+    `unmoved_token`, given as `if_unmoved_since`, lets a reply be recorded only if the session still recalls from the same pool.
     `stale` counts the messages, memories and entities of the pool that were indexed by another version of Cloister and not yet
     again; of very many of these, some are not found until then. It is None, and left out of JSON, where there are none."""
 
@@ -73,6 +74,7 @@ class Context:
     stale: int | None = field(default=None, metadata=ONLY_IF_STALE)
     receipt: InlineReceipt | None = None
     receipt_id: str | None = None
+    unmoved_token: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,6 +128,7 @@ def context_shape(context: domain_context.Context, receipt: MadeReceipt | None =
         tokens=context.tokens,
         omitted=context.omitted,
         stale=context.stale or None,
+        unmoved_token=context.unmoved_token,
         **({} if receipt is None else receipt_fields(receipt)),
     )
 
