@@ -240,8 +240,8 @@ class OverCommands:
     def include(self, session_id: str, item_id: str) -> None:
         self._printed("sessions", "include", session_id, item_id)
 
-    def exclusions(self, session_id: str) -> list[Exclusion]:
-        return self._many(Exclusion, "sessions", "exclusions", session_id)
+    def exclusions(self, session_id: str, *, limit: int = 50, cursor: str | None = None) -> Page[Exclusion]:
+        return self._many(Exclusion, "sessions", "exclusions", session_id, *_options(limit=limit, after=cursor))
 
     def receipt_prompt(self, receipt_id: str) -> ReceiptPrompt:
         return self._one(ReceiptPrompt, "receipts", "prompt", receipt_id)

@@ -339,8 +339,9 @@ class OverHttp:
         path = f"/v1/sessions/{segment(session_id)}/exclusions/{segment(item_id)}"
         _read(self._caller.request("DELETE", path))
 
-    def exclusions(self, session_id: str) -> list[Exclusion]:
-        return _many(Exclusion, self._caller.get(f"/v1/sessions/{segment(session_id)}/exclusions"))
+    def exclusions(self, session_id: str, *, limit: int = 50, cursor: str | None = None) -> Page[Exclusion]:
+        path = f"/v1/sessions/{segment(session_id)}/exclusions"
+        return _many(Exclusion, self._caller.get(path, params=_given(limit=limit, cursor=cursor)))
 
     def receipt_prompt(self, receipt_id: str) -> ReceiptPrompt:
         return _one(ReceiptPrompt, self._caller.get(f"/v1/receipts/{segment(receipt_id)}/prompt"))

@@ -46,8 +46,8 @@ def demo(data: Data = None, key: Key = None, tenant: Tenant = None, json: Json =
     answer(
         {"question": QUESTION, "answers": rows, "recalled": recalled, "crossed": crossed},
         json,
-        "Two projects, and sessions in no project, heard the same words about a door: only the",
-        f"code differs. Then a new session in each place asked: {QUESTION}",
+        "Sessions in two projects, and in no project, heard the same words about a door:",
+        f"only the code differs. Then a new session in each asked: {QUESTION}",
         "",
         _drawn(answers),
         "",

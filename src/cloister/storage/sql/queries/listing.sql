@@ -54,7 +54,7 @@ LIMIT :limit
 SELECT happened_at, id, memory_id, is_change
 FROM (
     SELECT
-        m.created_at AS happened_at, m.memory_id AS id, m.memory_id, 0 AS is_change,
+        m.created_at AS happened_at, m.memory_id AS id, m.memory_id, CAST(0 AS BIGINT) AS is_change,
         row_number() OVER (
             PARTITION BY s.pool_id, m.digest, m.superseded_by, m.retracted_at ORDER BY m.created_at, m.memory_id
         ) AS repetition
@@ -63,7 +63,7 @@ FROM (
     WHERE m.tenant_id = :tenant_id
     UNION ALL
     SELECT
-        r.changed_at AS happened_at, r.revision_id AS id, r.memory_id, 1 AS is_change,
+        r.changed_at AS happened_at, r.revision_id AS id, r.memory_id, CAST(1 AS BIGINT) AS is_change,
         row_number() OVER (
             PARTITION BY s.pool_id, m.digest, r.changed_at, r.action ORDER BY r.revision_id
         ) AS repetition
