@@ -255,6 +255,7 @@ def test_answers_in_japanese_are_as_short(tenant: Tenant) -> None:
 
     long = "合鍵は時計の裏に掛かっています。" + "それからしばらく別のことを話しました。" * 60
     with over_http(tenant.address, tenant.key) as connected:
+        first = ""
         for number in range(12):
             said = f"{number}: {long}"
             first = connected.call("record_exchange", user_message=said, ai_response=f"はい、{said}")["episode_id"]

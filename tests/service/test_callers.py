@@ -353,8 +353,8 @@ ROWS = (
     # It takes lines, not an object: see test_archives.py for what is in them.
     Row("POST", "/v1/import", "403 403 422 422 422 422 422", {"kind": "header"}),
     Row("POST", "/v1/import", "403 403 422 404 422 422 403", {"kind": "header"}, in_garden=True),
-    Row("POST", "/v1/import/file?project_id={project_id}", "403 403 422 422 422 422 422", {"kind": "header"}),
-    Row("POST", "/v1/import/file?project_id={project_id}&dry_run=true", "403 403 200 200 200 200 200", ONE),
+    Row("POST", "/v1/import/file?project_id={project_id}", "403 403 422 404 422 422 404", {"kind": "header"}),
+    Row("POST", "/v1/import/file?project_id={project_id}&dry_run=true", "403 403 200 404 200 200 404", ONE),
     Row("GET", "/v1/entities", "400 403 400 400 200 200 200"),
     Row("GET", "/v1/entities", "200 403 200 404 200 200 403", in_garden=True),
     Row("PATCH", "/v1/entities/{entity_id}", "403 403 200 404 200 200 404", {"project_id": "{project_id}"}),

@@ -29,6 +29,7 @@ class Row(NamedTuple):
     """Fields that hold a number or a yes that is not the request's own."""
 
 
+NAMED_BY_MESSAGE = re.compile(r"/(items|exclusions)/\{message_id\}")
 # Of a certificate: which checks were made, with what result, and why others were not; what went is not named.
 CHECKS = ("checks", "not_made", "would_remove")
 COUNTS = ("messages", "episodes", "memories", "observations", "files", *CHECKS)
@@ -45,6 +46,8 @@ ROWS = (
     Row("POST", "/v1/sessions/{external_id}/messages", 201, {"role": "assistant", "content": ADDED}),
     Row("POST", "/v1/sessions/{external_id}/messages/batch", 201, {"messages": [{"role": "user", "content": ADDED}]}),
     Row("POST", "/v1/sessions/{external_id}/branch", 403, {"message_id": "{message_id}"}),
+    Row("POST", "/v1/sessions/{external_id}/exclusions", 403, {"kind": "message", "id": "{message_id}"}),
+    Row("DELETE", "/v1/sessions/{external_id}/exclusions/{message_id}", 403),
     Row("DELETE", "/v1/messages/{message_id}", 200, None, CHECKS),
     Row("POST", "/v1/episodes", 201, {"session_id": "roses", "user_message": ADDED, "ai_response": "Noted."}),
     Row("POST", "/v1/memories", 201, {"session_id": "roses", "contents": [ADDED]}),
@@ -180,7 +183,7 @@ def test_every_route_that_writes_has_its_row(server: Server) -> None:
         for method in cast(Any, route).methods
         if need_of(cast(Any, route).endpoint) == "write"
     }
-    rows = {(row.method, row.path.replace("/items/{message_id}", "/items/{item_id}")) for row in ROWS}
+    rows = {(row.method, NAMED_BY_MESSAGE.sub(r"/\1/{item_id}", row.path)) for row in ROWS}
     assert rows == writing
 
 

@@ -11,6 +11,7 @@ from cloister.domain.conversation import ROLES
 from cloister.domain.identifiers import SEQUENCE_BITS, PoolId, SessionId
 from cloister.domain.recall.ranking import rank
 from cloister.domain.scope import Reach
+from cloister.index.cache import PoolCache
 from cloister.index.exact import columns, second_vectors
 from cloister.index.exact import index as exact_index
 from cloister.index.exact.derived import DerivedBlocks
@@ -139,13 +140,13 @@ def test_a_matrix_that_was_filled_by_half_is_not_used(
 ) -> None:
     monkeypatch.setattr(second_vectors, "_CHUNK", 1)
     rows = {session: vector_rows(session, 6) for session in (1, 2)}
-    matrices = SecondVectors(1_000_000)
+    matrices = SecondVectors(PoolCache(1_000_000))
     if not is_first:
         similar(matrices, Vectors({1: rows[1], 2: rows[2][:2]}, 1))
     with pytest.raises(Broken):
         similar(matrices, Vectors(rows, 2, [2], breaks_after))
     now = Vectors(rows, 2, [2])
-    again, fresh = similar(matrices, now), similar(SecondVectors(1_000_000), now)
+    again, fresh = similar(matrices, now), similar(SecondVectors(PoolCache(1_000_000)), now)
     assert again.windowed == pytest.approx(fresh.windowed) and again.own == pytest.approx(fresh.own)
     assert again.usual == pytest.approx(fresh.usual)
 
@@ -158,13 +159,13 @@ def test_an_older_snapshot_is_never_answered_from_a_newer_block() -> None:
         found(index, older)
     assert found(index, newer) == found(new_index(), newer)
 
-    derived = DerivedBlocks(embed_query, DIMENSION)
+    derived = DerivedBlocks(embed_query, DIMENSION, PoolCache(1_000_000))
     derived.within(newer).evidence(QUERY, 0)  # pyright: ignore[reportArgumentType]
     with pytest.raises(SnapshotTooOld):
         derived.within(older).evidence(QUERY, 0)  # pyright: ignore[reportArgumentType]
 
     rows = {1: vector_rows(1, 6)}
-    matrices = SecondVectors(1_000_000)
+    matrices = SecondVectors(PoolCache(1_000_000))
     similar(matrices, Vectors(rows, 2))
     with pytest.raises(SnapshotTooOld):
         similar(matrices, Vectors(rows, 1))
