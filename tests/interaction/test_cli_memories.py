@@ -119,7 +119,7 @@ def test_what_was_kept_is_counted_when_it_goes(shell: CommandLine, garden: str) 
     deleted = shell.json("projects", "delete", garden, "--yes")
     assert deleted.pop("certificate")["removed"] == {"projects": [garden]}
     assert (deleted.pop("would_remove"), deleted.pop("visible_to")) == (None, None)
-    assert deleted == {"sessions_moved": 1, "memories_moved": 2, "files_moved": 0, "entries_moved": 0}
+    assert deleted == {"sessions_moved": 1, "memories_moved": 2, "files_moved": 0, "entries_moved": 0, "deleted": None}
     gone = shell.run("forget", "beds", "--yes").stdout
     assert gone == "Forgot the session 'beds': 0 messages in 0 episodes, with 2 memories.\n"
 

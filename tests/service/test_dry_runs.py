@@ -84,7 +84,7 @@ def test_a_dry_run_of_deleting_a_project_says_what_moves_and_who_would_recall_it
     before = tenant.admin.get(path).json()
     tried = tenant.admin.request("DELETE", f"{path}?dry_run=true")
     assert tried.status_code == 200, tried.text
-    counts = {"sessions_moved": 4, "memories_moved": 1, "files_moved": 0, "entries_moved": 0}
+    counts = {"sessions_moved": 4, "memories_moved": 1, "files_moved": 0, "entries_moved": 0, "deleted": None}
     assert tried.json() == {
         **counts,
         "certificate": None,

@@ -4,6 +4,7 @@ Every answer is searched for what belongs to another tenant; in the end everythi
 Set `CLOISTER_LONG_RUN=1` for a minute of it on each engine instead of a few seconds.
 """
 
+import json
 import os
 import random
 import re
@@ -167,9 +168,22 @@ class Client:
             route = "/v1/sessions/{external_id}/memories" if name in path else "/v1/users/{user_id}/memories"
             stored = self.ask("GET", f"{path}?limit=200", 200, route=route).json()["data"]
             assert all(self._home.marker in entry["content"].lower() for entry in stored)
+        self.look_at_memories(name, added["appended"][0]["id"])
         forgotten = f"/v1/memories/{added['appended'][0]['id']}"
         self.ask("DELETE", forgotten, 200, route="/v1/memories/{memory_id}")
         self.ask("DELETE", forgotten, 404, route="/v1/memories/{memory_id}")
+
+    def look_at_memories(self, name: str, memory: str) -> None:
+        """Where memories of several sessions are listed, and what one session does not recall; others may move it meanwhile."""
+        project = self._random.choice(self._home.projects)
+        self.ask("GET", f"/v1/memories?project_id={project}&user_id={USER}", 200)
+        self.ask("GET", f"/v1/users/{USER}/timeline", 200, route="/v1/users/{user_id}/timeline")
+        path, route = f"/org/projects/{project}/timeline", "/org/projects/{project_id}/timeline"
+        self.ask("GET", f"{path}?user_id={USER}", 200, route=route)
+        self.in_session("POST", name, "/exclusions", 200, json={"kind": "memory", "id": memory})
+        self.in_session("GET", name, "/exclusions", 200)
+        path, route = f"/v1/sessions/{name}/exclusions/{memory}", "/v1/sessions/{external_id}/exclusions/{item_id}"
+        self.ask("DELETE", path, 204, route=route)
 
     def look_at_what_derives(self) -> None:
         """Entities may be retagged, or go with what mentioned them, by the time they are named."""
@@ -328,6 +342,9 @@ class Client:
         archive = self.ask("GET", f"/v1/export?scope=user&id=nobody-{self._number}", 200).content
         headers = {"Content-Type": "application/x-ndjson"}
         self.ask("POST", "/v1/import", 200, content=archive, headers=headers)
+        log = json.dumps({"role": "user", "content": self.words()}).encode()
+        self.ask("POST", "/v1/import/file?project_id=none&dry_run=true", 200, 429, content=log)
+        self.ask("POST", "/org/model/test", 200, 409)
 
     def exchange(self) -> None:
         name, question, reply = self._random.choice(KEPT), self.words(), self.words()
@@ -345,6 +362,8 @@ class Client:
         (named,) = RECEIPT.findall(streamed)
         receipt = self.ask("GET", f"/v1/receipts/{named}", 200, route="/v1/receipts/{receipt_id}").json()
         assert (receipt["id"], receipt["session_id"]) == (named, name)
+        path, route = f"/v1/receipts/{named}/prompt", "/v1/receipts/{receipt_id}/prompt"
+        self.ask("GET", path, 200, 409, route=route)  # without a model there is no prompt
         self.ask("GET", f"/v1/chat/{name}/stream", 204, route="/v1/chat/{external_id}/stream")
         self.ask("POST", f"/v1/chat/{name}/stop", 200, route="/v1/chat/{external_id}/stop")
         self.answer_again(name, said)

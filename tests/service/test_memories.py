@@ -173,7 +173,7 @@ def test_counts_follow_memories_wherever_they_go(home: Tenant) -> None:
     deleted = home.admin.delete(f"/org/projects/{kitchen}").json()
     assert deleted.pop("certificate")["removed"] == {"projects": [kitchen]}
     assert (deleted.pop("would_remove"), deleted.pop("visible_to")) == (None, None)
-    assert deleted == {"sessions_moved": 1, "memories_moved": 3, "files_moved": 0, "entries_moved": 0}
+    assert deleted == {"sessions_moved": 1, "memories_moved": 3, "files_moved": 0, "entries_moved": 0, "deleted": None}
     assert len(home.admin.everything("/v1/sessions/a/memories")) == 3, "nothing is deleted"
     gone = home.admin.post("/v1/sessions/a/clear").json()
     certificate = gone.pop("certificate")

@@ -101,7 +101,7 @@ def test_sessions_of_a_deleted_project_go_to_the_shared_pool_and_can_be_assigned
     deleted = answer.json()
     assert {check["passed"] for check in deleted.pop("certificate")["checks"]} == {True}
     assert (deleted.pop("would_remove"), deleted.pop("visible_to")) == (None, None)
-    assert deleted == {"sessions_moved": 2, "memories_moved": 0, "files_moved": 0, "entries_moved": 0}
+    assert deleted == {"sessions_moved": 2, "memories_moved": 0, "files_moved": 0, "entries_moved": 0, "deleted": None}
     assert hits(tenant.admin, "outside") == hits(tenant.admin, "first") == everything
     assert tenant.admin.get("/v1/sessions/first").json()["project_id"] is None
     assert {session["external_id"] for session in tenant.admin.everything("/v1/sessions", project_id="none")} == {

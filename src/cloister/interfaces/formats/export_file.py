@@ -4,7 +4,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
@@ -160,11 +160,12 @@ def _opened(path: Path) -> Generator[Iterator[BinaryIO]]:
         with path.open("rb") as file:
             yield iter((file,))
         return
-    with zipfile.ZipFile(path) as archive:
-        yield _members(archive)
+    # The file stays open until every member that is being read is closed.
+    with zipfile.ZipFile(path) as archive, closing(_members(archive)) as members:
+        yield members
 
 
-def _members(archive: zipfile.ZipFile) -> Iterator[BinaryIO]:
+def _members(archive: zipfile.ZipFile) -> Generator[BinaryIO]:
     names = sorted(name for name in archive.namelist() if _has_conversations(PurePosixPath(name)))
     if not names:
         raise InvalidRequest("file", "is a zip file without conversations.json: is it an export of an assistant?")
