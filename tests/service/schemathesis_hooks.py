@@ -72,6 +72,7 @@ def before_call(_: schemathesis.HookContext, case: Any, **__: Any) -> None:
     if case.meta.phase.name.value != "stateful" and case.method != "DELETE":
         _name_what_is_there(path, query, body)
     _go_on_where_a_page_ended(query, case.operation.path.format(**path))
+    _ask_for_one_list(case.operation.path, query, body)
 
 
 def _fields(given: object) -> Fields:
@@ -161,6 +162,17 @@ def _ask_for_one_window(query: Fields) -> None:
     """A page of messages is before one, around one, or after one."""
     for name in [name for name in ("before", "around", "after") if name in query][1:]:
         del query[name]
+
+
+def _ask_for_one_list(path: str, query: Fields, body: Fields) -> None:
+    """Memories are of one user or of all; a cursor is of the plain list of messages; the items of a conversation are a list."""
+    if "users" in query:
+        query.pop("user_id", None)
+    if "cursor" in query and path.endswith("/messages"):
+        for name in ("before", "around", "after", "branch"):
+            query.pop(name, None)
+    if path == "/v1/conversations" and not isinstance(body.get("items", []), list):
+        del body["items"]
 
 
 def _change_an_entity_in_one_way(path: str, body: Fields) -> None:

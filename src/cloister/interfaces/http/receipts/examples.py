@@ -37,6 +37,7 @@ _EXCLUDED: dict[str, Any] = {
     "id": MESSAGE,
     "content": NEW_MESSAGE["content"],
     "session_id": SESSION,
+    "user_id": "ada",
     "created_at": ANSWERED,
 }
 
