@@ -32,6 +32,7 @@ _ERROR_PAUSE_SECONDS = 5.0
 _LONGEST_PAUSE_SECONDS = 60.0
 # The pause after a poll of the additional embedder's queue, in times of what the poll took.
 _POLLS_APART = 20
+_SIGNAL_SECONDS = 0.5
 _GRACE_SECONDS = 5.0
 _NOTICE_SECONDS = 0.2
 
@@ -119,7 +120,9 @@ class Worker:
         self._stopping.set()
 
     def wait_until_asked_to_stop(self) -> None:
-        self._stopping.wait()
+        # A signal may reach another thread, and its handler runs only when the main thread wakes.
+        while not self._stopping.wait(_SIGNAL_SECONDS):
+            pass
 
     def stop(self, grace_seconds: float = _GRACE_SECONDS) -> int:
         """Start nothing new, and wait for running work, at most `grace_seconds`. The claims of sessions that are still being
