@@ -38,7 +38,6 @@ from cloister.services.chat.unrecorded import UnrecordedChat
 from cloister.services.chat_model.names import ModelNames
 from cloister.services.conversations.branches import Branches
 from cloister.services.conversations.default_sessions import DefaultSessions
-from cloister.services.conversations.erase_user import UserErasure
 from cloister.services.conversations.files import MemoryFiles
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.items import Items
@@ -48,6 +47,8 @@ from cloister.services.conversations.sessions import Sessions
 from cloister.services.entries.embedding import EntryEmbedding
 from cloister.services.entries.entries import Entries
 from cloister.services.entries.expiry import EntryExpiry
+from cloister.services.erasure.erase_project import ProjectErasure
+from cloister.services.erasure.erase_user import UserErasure
 from cloister.services.events.bus import EventBus
 from cloister.services.health import Health
 from cloister.services.indexing.entities import EntityIndexing
@@ -88,7 +89,6 @@ from cloister.services.receipts.reading import Receipts
 from cloister.services.receipts.recalled import RecallReceipts
 from cloister.services.receipts.storing import ReceiptStoring
 from cloister.services.tenancy.api_keys import ApiKeys
-from cloister.services.tenancy.erase_project import ProjectErasure
 from cloister.services.tenancy.idempotency_expiry import IdempotencyExpiry
 from cloister.services.tenancy.projects import Projects
 from cloister.services.tenancy.sign_ins import SignIns

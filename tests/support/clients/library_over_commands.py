@@ -20,8 +20,8 @@ from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.interfaces.python.receipts.exclusion_shapes import Exclusion
 from cloister.interfaces.python.receipts.hits import Hits
 from cloister.interfaces.python.receipts.shapes import Explanation, Receipt, ReceiptPrompt
+from cloister.services.erasure.erase_project import ProjectContents
 from cloister.services.recall.search import Kind
-from cloister.services.tenancy.erase_project import ProjectContents
 from support.clients.command_line import CommandLine
 from support.clients.refusals import refusal
 

@@ -21,8 +21,8 @@ from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.interfaces.python.receipts.exclusion_shapes import Exclusion
 from cloister.interfaces.python.receipts.hits import Hits
 from cloister.interfaces.python.receipts.shapes import Explanation, InlineReceipt, Receipt, ReceiptPrompt
+from cloister.services.erasure.erase_project import ProjectContents
 from cloister.services.recall.search import Kind
-from cloister.services.tenancy.erase_project import ProjectContents
 from support.clients.refusals import refusal
 from support.servers.http_server import Caller, segment
 

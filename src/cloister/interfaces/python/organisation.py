@@ -24,10 +24,10 @@ from cloister.interfaces.python.pages import Page
 from cloister.interfaces.python.preview_shapes import VisibilityPreview
 from cloister.interfaces.python.shapes import DeletedProject, Project
 from cloister.interfaces.python.tenant_shapes import ApiKey, CreatedKey, ErasedUser, Retention, TenantSettings, Usage
+from cloister.services.erasure.erase_project import ProjectContents, checked_contents
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.tenancy.api_keys import KeyFields
-from cloister.services.tenancy.erase_project import ProjectContents, checked_contents
 from cloister.services.tenancy.projects import the_only_project
 from cloister.services.tenancy.visibility import checked_visibility
 

@@ -32,12 +32,12 @@ from cloister.interfaces.python.receipts.backends import EmbeddedReceipts
 from cloister.interfaces.python.receipts.hits import Hits
 from cloister.interfaces.python.receipts.shapes import receipt_fields
 from cloister.interfaces.python.sessions.message_cursors import MessageCursors
+from cloister.services.erasure.erase_project import ProjectContents
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import KINDS, SearchTarget
 from cloister.services.tenancy.api_keys import KeyFields
-from cloister.services.tenancy.erase_project import ProjectContents
 
 
 class EmbeddedBackend(

@@ -46,6 +46,7 @@ from cloister.interfaces.python.receipts.shapes import Explanation, Receipt, Rec
 from cloister.interfaces.python.shapes import DeletedProject, Episode, Forgotten, Message, Project, Session
 from cloister.interfaces.python.tenant_shapes import ApiKey, CreatedKey, ErasedUser, Retention, TenantSettings, Usage
 from cloister.services.conversations.item_format import NewItem
+from cloister.services.erasure.erase_project import ProjectContents
 from cloister.services.health import HealthReport
 from cloister.services.indexing.reindex import IndexCounts, Progress
 from cloister.services.listing.project_memories import PartOfProject
@@ -53,7 +54,6 @@ from cloister.services.memories.corrections import MemoryChange
 from cloister.services.memories.entity_changes import Correction, EntitySplit
 from cloister.services.recall.search import Kind
 from cloister.services.tenancy.api_keys import KeyFields
-from cloister.services.tenancy.erase_project import ProjectContents
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -61,10 +61,10 @@ from cloister.interfaces.python.listing.backends import RemoteListings
 from cloister.interfaces.python.pages import Branch, Page, PageRequest
 from cloister.interfaces.python.receipts.backends import RemoteReceipts
 from cloister.services.conversations.item_format import NewItem
+from cloister.services.erasure.erase_project import ProjectContents
 from cloister.services.memories.corrections import MemoryChange
 from cloister.services.memories.entity_changes import Correction, EntitySplit
 from cloister.services.tenancy.api_keys import KeyFields
-from cloister.services.tenancy.erase_project import ProjectContents
 from cloister.settings import Remote
 
 T = TypeVar("T")

@@ -1,0 +1,1 @@
+"""Erase everything of a user, or a project with everything in it."""
