@@ -1,5 +1,6 @@
 """`/v1/responses` with the unmodified client: recorded, continued, streamed, with tools, and without recording (DOOR-2)."""
 
+import threading
 from typing import Any
 
 import openai
@@ -304,8 +305,14 @@ def test_a_failure_of_the_model_is_an_error_and_after_the_first_word_an_event(fr
     with pytest.raises(openai.InternalServerError) as refused:
         client.responses.create(model="m", input=FERRY, stream=True)
     assert refused.value.code == "model_unavailable"
-    front.model.answers(stream(event({"choices": [{"index": 0, "delta": {"content": "Half"}}]})))
+    begun = threading.Event()
+    pauses = iter([lambda: None, lambda: begun.wait(30)])
+    half = event({"choices": [{"index": 0, "delta": {"content": "Half"}}]})
+    front.model.answers(
+        Answer(headers={"content-type": "text/event-stream"}, pieces=(half, b": end\n\n"), pause=lambda: next(pauses)())
+    )
     following: Any = client.responses.create(model="m", input=FERRY, stream=True)
+    begun.set()
     last = list(following)[-1]
     assert (last.type, last.response.status, last.response.error.code) == (
         "response.failed",
