@@ -173,7 +173,7 @@ def without_note(head: str) -> str:
 
 
 def has_recalled(content: str) -> bool:
-    return any(True for _ in marks(content))
+    return next(marks(content), None) is not None
 
 
 def without_recalled(content: str) -> str:

@@ -17,6 +17,7 @@ QUOTATION_STAYED = "(This quoted what is remembered where the session was before
 """Replaces a message that was only a quotation, after its session left the quoted pool."""
 QUOTATION_FORGOTTEN = "(This quoted something that was forgotten since.)"
 """Replaces a message that was only a quotation, after the quoted text was forgotten."""
+_BEGINNINGS = (QUOTATION_FORGOTTEN, _NOTHING_RECALLED, RECALL_ONLY, _OLD_RECALL_ONLY)
 NO_POOL = PoolId(0)
 """The pool of quotations whose pool no longer exists as it was, because its project's visibility changed."""
 
@@ -29,6 +30,8 @@ def nothing_recalled(project: str | None) -> str:
 
 def own_words(content: str) -> str:
     """A message's text without recalled text; empty if it has no words of its own."""
+    if not content.startswith(_BEGINNINGS):
+        return without_recalled(content) if has_recalled(content) else content
     if content == QUOTATION_FORGOTTEN:
         return ""
     if content.startswith(_NOTHING_RECALLED) and content.endswith(_NOTHING_ENDS) and "\n" not in content:
@@ -64,8 +67,9 @@ def shown_in(message: Message, pool: PoolId) -> Message:
 
 def shown_outside_session(message: Message) -> Message | None:
     """A message as other sessions show it: its own words only, or None if it has none."""
-    own = own_words(message.content)
-    if own == message.content:
+    content = message.content
+    own = own_words(content)
+    if own is content or own == content:
         return message
-    tokens = message.tokens - quoted_tokens(message.content, own)
+    tokens = message.tokens - quoted_tokens(content, own)
     return message._replace(content=own, tokens=tokens) if own else None

@@ -36,6 +36,7 @@ class Question:
 
 
 _LONGEST_END = 2_048
+_DIGITS_OF_A_YEAR = 4
 _WORD = linear(r"[^\W_]+")
 _ASSISTANT_WORDS = frozenset({"you", "your", "remind", "assistant"})
 _BOTH_WORDS = frozenset({"our", "we"})
@@ -86,7 +87,8 @@ def parse_question(query: str, asked_at: int) -> Question:
     searched for only if the query has one of its words, because searching takes longer than looking up words."""
     words = frozenset(_WORD.findall(query.lower()))
     in_other_language = not query.isascii()
-    dates = named_dates(query) if words & DATE_WORDS or any(map(str.isdigit, words)) else ()
+    has_year = any(len(word) == _DIGITS_OF_A_YEAR and word.isdigit() for word in words)
+    dates = named_dates(query) if has_year or words & DATE_WORDS else ()
     if in_other_language or words & other_languages.DATE_WORDS:
         dates = (*dates, *other_languages.named_dates(query))
     return Question(

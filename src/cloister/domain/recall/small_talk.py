@@ -223,9 +223,11 @@ def is_small_talk(query: str) -> bool:
     """Whether a query is only small talk, or has no words at all."""
     if len(query) > _MOST_CHARACTERS:
         return False
-    text = unicodedata.normalize("NFKC", query)
-    if _UNSPACED_TEXT.search(text):
-        return "".join(_WORD.findall(text)) in _WHOLE
+    text = query
+    if not query.isascii():
+        text = unicodedata.normalize("NFKC", query)
+        if _UNSPACED_TEXT.search(text):
+            return "".join(_WORD.findall(text)) in _WHOLE
     original = _WORD.findall(text.translate(_APOSTROPHES))
     if not original:
         return True

@@ -75,6 +75,8 @@ class _Terms(dict[str, int]):
         self._lock = threading.Lock()
 
     def __missing__(self, word: str) -> int:
+        if word.isdigit() and word.isascii():  # the same in every language, and no use to keep: there are very many
+            return crc32(word.encode()) or 1
         found = 0 if word in self._stop_words else self.stems_to([word])[0]
         if len(word) <= _LONGEST_KEPT_WORD:
             if len(self) >= self._most:

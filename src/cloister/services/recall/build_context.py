@@ -43,7 +43,7 @@ from cloister.services.recall.unmoved import unmoved_token
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.filters import FilterStore, PassingMessages
 from cloister.storage.stores.messages import MessageStore
-from cloister.storage.stores.pools import PoolMessage, PoolStore, StoredPool
+from cloister.storage.stores.pools import DerivedState, PoolMessage, PoolStore, StoredPool
 from cloister.storage.stores.receipts.exclusions import ExclusionStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore, TenantStore
@@ -123,9 +123,13 @@ class ContextBuilder:
         scope = _scope(session, project)
         if request.bound_to is not None and scope != request.bound_to:
             raise TurnMoved(session.external_id)
-        question = self._question(transaction, session, project, request, vector)
+        of_user = project is not None and observation_scope(project.settings) == "user"
+        notes_of = session.user_id if of_user else None
+        there = PoolStore(transaction, self._generation).derived(session.pool, session.id, session.project, notes_of)
+        excluded = excluded_by(ExclusionStore(transaction, session.id).all()) if there.exclusions else NOTHING_EXCLUDED
+        question = self._question(transaction, session, project, request, vector, excluded)
         sources, room = sources_of(project, request, limits), room_of(project, request, question.text)
-        derived, version = self._derived(transaction, session, scope, project, question)
+        derived = self._derived(transaction, session, scope, question, there, notes_of)
         derived = self._with_profile(transaction, session, scope, request, derived, question.excluded)
         conversation, later = _conversation(transaction, session, sources, request)
         shown = newest_that_fit(conversation.values(), derived, room)
@@ -154,7 +158,7 @@ class ContextBuilder:
             context,
             terms=RecallTerms(
                 pool=session.pool,
-                version=version,
+                version=there.version,
                 project=session.project,
                 user=session.user_id,
                 asked_at=question.asked_at,
@@ -185,6 +189,7 @@ class ContextBuilder:
         project: Project | None,
         request: ContextRequest,
         vector: QueryVector | None,
+        excluded: Excluded,
     ) -> Question:
         settings, now = settings_of(project), self._clock()
         last = None if request.question else _last_question(transaction, session)
@@ -201,7 +206,7 @@ class ContextBuilder:
             known=request.known,
             vector=vector,
             filter=request.filter,
-            excluded=excluded_by(ExclusionStore(transaction, session.id).all()) if session.id else NOTHING_EXCLUDED,
+            excluded=excluded,
         )
 
     def query_vector(self, reach: Reach, external_id: str, question: str | None) -> QueryVector | None:
@@ -243,26 +248,28 @@ class ContextBuilder:
         return [*related, *recalled.items], recalled
 
     def _derived(
-        self, transaction: Transaction, session: Session, scope: Scope, project: Project | None, question: Question
-    ) -> tuple[Derived, int]:
-        """Memories and entities for the question, and notes of the session, or of its user if the project says so (TAB-7); and the
-        version of the pool. One query finds out which of these exist at all; the others are not searched."""
-        of_user = project is not None and observation_scope(project.settings) == "user"
-        user = session.user_id if of_user else None
-        there = PoolStore(transaction, self._generation).derived(session.pool, session.id, session.project, user)
+        self,
+        transaction: Transaction,
+        session: Session,
+        scope: Scope,
+        question: Question,
+        there: DerivedState,
+        notes_of: str | None,
+    ) -> Derived:
+        """Memories and entities for the question, and notes of the session, or of its user if the project says so (TAB-7). One query
+        has found out which of these are `there` at all; the others are not searched."""
         memories = entities = ()
         if there.memories:
             memories = self._recall.memories(transaction, scope, question, _MOST_MEMORIES, with_pinned=True)
         if question.text and there.entities:
             entities = self._recall.entities(transaction, scope, question, _MOST_ENTITIES)
-        derived = Derived(
+        return Derived(
             memories=tuple(found.what for found in memories),
             entities=tuple(found.what for found in entities),
-            observations=recent_notes(transaction, session, user, question.filter) if there.observations else (),
+            observations=recent_notes(transaction, session, notes_of, question.filter) if there.observations else (),
             memory_relevance={found.what.memory.id: found.relevance for found in memories},
             entity_relevance={found.what.id: found.relevance for found in entities},
         )
-        return derived, there.version
 
     def _with_profile(
         self,

@@ -247,9 +247,9 @@ class Recall:
         """The messages of these ids as other sessions may see them; None for one without words of its own."""
         return {
             id: None
-            if (message := shown_outside_session(found.message)) is None
-            else Item(message, found.session, "semantic", user=found.user)
-            for id, found in self._read_back(rows.messages, ids).items()
+            if (message := shown_outside_session(said)) is None
+            else Item(message, session, "semantic", None, user)
+            for id, (said, session, user) in self._read_back(rows.messages, ids).items()
         }
 
     def _read_back(self, find: Callable[[Sequence[Id]], Mapping[Id, T]], ids: Sequence[Id]) -> Mapping[Id, T]:

@@ -27,7 +27,7 @@ from cloister.services.recall.embeddings.additional import QueryVector
 from cloister.services.recall.repetition import AskedWords, Said
 from cloister.services.recall.repetition.asked_again import asks_about, does_not_know, is_unspaced, may_ask, repeats
 from cloister.services.recall.repetition.copies import Representatives, representatives
-from cloister.services.recall.repetition.statements import Statement, in_order
+from cloister.services.recall.repetition.statements import Statement, in_order, nearly_same
 
 _DIGITS = 6
 _MOST_READ = 4_096
@@ -36,8 +36,6 @@ _MOST_CHARACTERS = 1_000_000
 _QUESTION_SHARE = {"subject": 0.96, "same": 0.001}
 # A message that repeats the question, or asks about the same subject, has at least this share of its words.
 _LEAST_REPEATED = 0.25
-# Each message is compared with so many before it, which are those of the next higher scores: the work stays linear.
-_MOST_COMPARED = 16
 
 
 LeftOut = Literal["weak", "known", "repeats", "duplicate", "limit"]
@@ -212,8 +210,8 @@ class Selection:
         picked.beyond = max(len(picked.statements) - pick.limit, 0)
         del picked.statements[pick.limit :]
         if available > count:
-            able_with_copies = sum(pool.count_with(position) for position in able)
-            above = int(np.count_nonzero(self._matches[pool.whole] >= self._lowest))
+            able_with_copies = sum(map(pool.count_with, able)) if pool.members else len(able)
+            above = int(np.count_nonzero((self._matches >= self._lowest) & pool.whole))
             picked.beyond += max(above - able_with_copies, 0)
         return picked
 
@@ -228,7 +226,11 @@ class Selection:
     def _distinct(self, pool: Representatives, positions: Sequence[int]) -> "_Picked":
         picked = _Picked()
         by_key: dict[object, Statement] = {}
+        members = pool.members
         for position in positions:
+            if position not in members:
+                self._add(picked, by_key, position, alone=True)
+                continue
             together = pool.read_with(position)
             said_by = {self._add(picked, by_key, at, alone=len(together) == 1) for at in together}
             if unread := pool.unread_with(position):
@@ -239,7 +241,8 @@ class Selection:
     def _add(self, picked: "_Picked", by_key: dict[object, Statement], at: int, *, alone: bool) -> Statement | None:
         """Add a candidate to what is picked: the statement that it makes, or that says the same; None if it says nothing. One
         that is `alone` has no copy in the pool, if the index knows copies."""
-        item = self._items[MessageId(int(self._evidence.ids[at]))]
+        evidence = self._evidence
+        item = self._items[evidence.ids.item(at)]
         if item is None:
             picked.quotation += 1
             return None
@@ -251,13 +254,13 @@ class Selection:
             picked.duplicate += 1
             picked.asked.append(item.message.id)
             return None
-        match = float(self._matches[at])
-        made = Statement(item, match, self._own_match(at), share * float(self._scores[at]))
+        match: float = self._matches.item(at)
+        made = Statement(item, match, self._own_match(at), share * self._scores.item(at))
         # In scripts without spaces the terms of nearly the same words differ.
-        copies = self._evidence.copies
-        compared = not alone or copies is None or copies[at] != -1 or is_unspaced(item.message.content)
+        copies = evidence.copies
+        compared = not alone or copies is None or copies.item(at) != -1 or is_unspaced(item.message.content)
         same = by_key.get(made.said.key) if compared else None
-        same = same or next((each for each in picked.statements[-_MOST_COMPARED:] if each.is_nearly(made)), None)
+        same = same or nearly_same(picked.statements, made)
         if same is not None:
             same.add(item, match, made.score)
             picked.duplicate += 1
@@ -287,13 +290,13 @@ class Selection:
                 self._add(picked, by_key, at, alone=False)
 
     def _own_match(self, at: int) -> float:
-        return math.inf if self._own is None else float(self._own[at])
+        return math.inf if self._own is None else self._own.item(at)
 
     def _share(self, at: int, item: Item) -> float:
         """What the score of a candidate is multiplied by: nothing if it only asks the question again or does not know its
         answer, and less than one if it is a question about the same subject."""
         text, own = item.message.content, self._evidence.own_coverage
-        if (own is None or own[at] >= _LEAST_REPEATED) and may_ask(text):
+        if (own is None or own.item(at) >= _LEAST_REPEATED) and may_ask(text):
             found = frozenset(terms.term_list(text))
             if repeats(text, found, self._asked):
                 return 0.0

@@ -239,23 +239,29 @@ def shown_message(row: Row, pool: PoolId) -> Message:
 def message_of(row: Row) -> Message:
     """A message from its columns; a `DamagedRow` if they are not what was stored."""
     columns: tuple[Any, ...] = row
-    identity, session, role, content, author, status, episode, checked, tokens, metadata, created_at, *rest = columns
-    categories, checksum = rest
+    # fmt: off
+    (
+        identity, session, role, content, author, status, episode, checked, tokens, metadata, created_at, categories, checksum,
+    ) = columns
+    # fmt: on
     shown, is_current = _STORED_STATUS[status]
     if checksum is not None and checksum != text_checksum(identity, role, author, metadata, content, categories):
         raise DamagedRow("message", format_message_id(identity))
+    # By position, because names take as long as all the rest.
     return Message(
-        id=identity,
-        session=session,
-        role=role,
-        content=content,
-        author=author,
-        status=shown,
-        episode=episode,
-        is_memory_checked=bool(checked),
-        tokens=tokens,
-        metadata={} if metadata == "{}" else json.loads(metadata),
-        created_at=created_at,
-        categories=() if categories == "[]" else tuple(json.loads(categories)),
-        is_current=is_current,
+        identity,
+        session,
+        role,
+        content,
+        author,
+        shown,
+        episode,
+        bool(checked),
+        tokens,
+        {} if metadata == "{}" else json.loads(metadata),
+        created_at,
+        None,
+        () if categories == "[]" else tuple(json.loads(categories)),
+        None,
+        is_current,
     )

@@ -24,13 +24,14 @@ class PoolMessage(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DerivedState:
-    """Whether a session can recall any memories, entities or observations; if not, they are not searched. `version` is
-    that of the pool."""
+    """Whether a session can recall any memories, entities or observations; if not, they are not searched. `exclusions`: whether
+    it excludes anything. `version` is that of the pool."""
 
     version: int
     memories: bool
     entities: bool
     observations: bool
+    exclusions: bool
 
 
 class PoolStore:
@@ -93,12 +94,13 @@ class PoolStore:
         row = self._transaction.row(
             "derived_state", pool_id=pool, session_id=session, project_id=project, user_id=notes_of
         )
-        version, memories, entities, own, of_user = (0, 0, 0, 0, 0) if row is None else row
+        version, memories, entities, own, of_user, excludes = (0, 0, 0, 0, 0, 0) if row is None else row
         return DerivedState(
             version=cast(int, version),
             memories=bool(memories),
             entities=bool(entities),
             observations=bool(own or of_user),
+            exclusions=bool(excludes),
         )
 
     def rows(self, scope: Scope) -> "StoredPool | None":

@@ -4,7 +4,7 @@ Both have the words of the question, often all of them, and would take the first
 """
 
 from collections.abc import Iterable, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Literal
 
 from cloister.domain.recall.small_talk import is_small_talk
@@ -34,6 +34,7 @@ hasn hadn ain nicht kein keine nie niemals nunca nada pas jamais non mai não ni
 """
 _NEGATIONS = frozenset(_NEGATION_WORDS.split())
 _MARKS = frozenset(terms.LANGUAGE_TERMS.values())
+_LANGUAGES = tuple(terms.Language)
 # A text without any of these denies nothing; most messages are not looked at further.
 _NEGATING = (
     *(
@@ -55,6 +56,7 @@ _NEGATING = (
     ),
     *("ão", "niet", "geen", "не ", "Не ", "нет", "不", "没", "無", "无", "未", "ません", "ない", "存じ"),
 )
+_NEGATING_IN_ASCII = tuple(filter(str.isascii, _NEGATING))
 _GOES_ON = (";", ":", " but ", " aber ", " pero ", " mais ", " ma ", " mas ", " maar ", " но ", "但", "が、", "けど")
 _WISHES = frozenset(
     {"need", "needs", "want", "wants", "forgot", "forget", "forgotten", "wonder", "looking", "searching"}
@@ -89,7 +91,13 @@ def _foreign_words() -> frozenset[str]:
 
 def _terms_of(words: Iterable[str]) -> frozenset[int]:
     """The terms of words in every language."""
-    return frozenset(terms.term(word, language) for word in words for language in terms.Language) - {0}
+    return frozenset[int]().union(*map(_terms_of_word, words))
+
+
+# Of words that people ask with, which are few. The terms of a word do not depend on who asks.
+@lru_cache(maxsize=8_192)
+def _terms_of_word(word: str) -> frozenset[int]:
+    return frozenset(terms.term(word, language) for language in _LANGUAGES) - {0}
 
 
 class AskedWords:
@@ -123,9 +131,9 @@ class AskedWords:
     @cached_property
     def subject(self) -> Sequence[frozenset[int]]:
         """The words that say what is asked for, or all if there are no others, each as its terms in every language."""
-        words = [word for word in sorted(self.words) if not self.terms.isdisjoint(_terms_of([word]))]
+        words = [word for word in sorted(self.words) if not self.terms.isdisjoint(_terms_of_word(word))]
         asked = [word for word in words if word not in _foreign_words() and word not in REQUEST_WORDS]
-        return [_terms_of([word]) for word in asked or words]
+        return [_terms_of_word(word) for word in asked or words]
 
     @cached_property
     def with_requests(self) -> frozenset[int]:
@@ -225,12 +233,13 @@ def asks_about(text: str, found: frozenset[int], question: AskedWords) -> Litera
 def does_not_know(text: str, question: AskedWords) -> bool:
     """Whether a reply only says that the answer is not known, asks for it, or offers help: "I'm sorry, I don't know the code. Could
     you tell me?" It has no other word that the question does not have."""
-    if len(text) > LONGEST_QUESTION or not any(mark in text for mark in _NEGATING):
+    if len(text) > LONGEST_QUESTION or not _may_negate(text):
         return False
     unspaced = is_unspaced(text)
-    more = frozenset[int]() if unspaced else frozenset(terms.term_list(text)) - question.any_terms - _MARKS
-    if not more <= _unknowing_terms():
+    found = frozenset[int]() if unspaced else frozenset(terms.term_list(text)) - _MARKS
+    if not question.any_terms.issuperset(found - _unknowing_terms()):
         return False
+    more = found - question.any_terms
     said = sentences(text)
     unknowing = [_says_unknowing(sentence, question) for sentence in said]
     if not any(unknowing) or not all(
@@ -241,6 +250,13 @@ def does_not_know(text: str, question: AskedWords) -> bool:
     if unspaced:
         return all(says_only_unknowing(sentence, question.text) for sentence in said)
     return bool(more) or (KNOWS_NOT.search(text) is not None and KNOWS_NOT_WORDS.isdisjoint(question.words))
+
+
+def _may_negate(text: str) -> bool:
+    for mark in _NEGATING_IN_ASCII if text.isascii() else _NEGATING:
+        if mark in text:
+            return True
+    return False
 
 
 def _says_unknowing(sentence: str, question: AskedWords) -> bool:

@@ -73,7 +73,7 @@ _EMPTY_CHARACTERS = frozenset(
 class Said:
     """A message's words in the forms that are compared. What is needed of few messages is made when it is asked for."""
 
-    __slots__ = ("_asks", "_set_found", "_speaker", "_text", "_unspaced", "_words", "key")
+    __slots__ = ("_asks", "_key", "_set_found", "_speaker", "_text", "_unspaced", "_words")
 
     def __init__(self, message: Message, user: str | None) -> None:
         self._text = text = message.content[:_LONGEST_COMPARED]
@@ -82,9 +82,16 @@ class Said:
         self._words = _characters(text) if self._unspaced else _words(text)
         self._set_found: frozenset[str] | None = None
         self._asks: bool | None = None
-        words = self._words if self._unspaced else _significant(self._words)
-        self.key: Hashable = (self._speaker, "?" in text[-4:] or "？" in text[-4:], *words)
+        self._key: Hashable = None
+
+    @property
+    def key(self) -> Hashable:
         """Equal for messages that say the same in the same words."""
+        if self._key is None:
+            words = self._words if self._unspaced else _significant(self._words)
+            end = self._text[-4:]
+            self._key = (self._speaker, "?" in end or "？" in end, *words)
+        return self._key
 
     @property
     def is_question(self) -> bool:
@@ -103,7 +110,6 @@ class Said:
             self._speaker != other._speaker
             or self._unspaced != other._unspaced
             or not (self.is_long and other.is_long)
-            or self.is_question != other.is_question
         ):
             return False
         ours, theirs = self._set, other._set
@@ -111,7 +117,7 @@ class Said:
         if abs(len(ours) - len(theirs)) > most:
             return False
         different = ours ^ theirs
-        if len(different) > most:
+        if len(different) > most or self.is_question != other.is_question:
             return False
         if self._unspaced:
             return (frozenset(self._words) ^ frozenset(other._words)) <= _EMPTY_CHARACTERS and _numbers(

@@ -1,5 +1,7 @@
 """What is recalled: statements, each with all messages that say it (CTX-7)."""
 
+from collections.abc import Sequence
+
 from cloister.domain.context import Item
 from cloister.domain.identifiers import MessageId
 from cloister.services.recall.repetition.said import Said
@@ -14,6 +16,10 @@ _NEAR = 0.05
 _NEAR_OWN = 0.25
 _NEAR_LENGTH = 0.2
 _SHORTEST_LONG = 20
+# Wider than `_NEAR`: what is outside of this is not compared exactly.
+_BELOW, _ABOVE = 0.94, 1.06
+# Each message is compared with so many before it, which are those of the next higher scores: the work stays linear.
+_MOST_COMPARED = 16
 
 
 class Statement:
@@ -73,10 +79,23 @@ class Statement:
         return min(lengths) >= _SHORTEST_LONG and max(lengths) - min(lengths) <= _NEAR_LENGTH * max(lengths)
 
     def shown(self, found: float) -> Item:
-        message, session, source, _, user, *_ = self.newest
+        newest = self.newest
+        message, session, source, _, user = newest[:5]
         times = len(self._members) + self._unread
         same = () if times == 1 else tuple(other for other in self.messages if other != message.id)[:_MOST_SAME]
         return Item(message, session, source, round(self.score, _DIGITS), user, round(found, _DIGITS), times, same)
+
+
+def nearly_same(statements: Sequence[Statement], made: Statement) -> Statement | None:
+    """The first of the last statements that says nearly the same as the one that was made."""
+    match = made.match
+    if match < 0:
+        return None
+    low, high = _BELOW * match, _ABOVE * match
+    for each in statements[-_MOST_COMPARED:]:
+        if low <= each.match <= high and each.is_nearly(made):
+            return each
+    return None
 
 
 def in_order(statement: Statement) -> tuple[float, MessageId]:

@@ -40,7 +40,7 @@ SELECT version, removed_version FROM pool WHERE tenant_id = :tenant_id AND pool_
 
 -- name: derived_state
 -- Whether a session can recall anything derived, in one query: memories of the pool, entities of the project, observations of the
--- session, and of the user's sessions if a user is given; and the version of the pool.
+-- session, and of the user's sessions if a user is given; whether it excludes anything; and the version of the pool.
 SELECT
     version, memory_version,
     (
@@ -52,7 +52,8 @@ SELECT
         SELECT observed_message_id FROM session
         WHERE tenant_id = :tenant_id AND pool_id = :pool_id AND user_id = CAST(:user_id AS TEXT) AND observed_message_id > 0
         LIMIT 1
-    )
+    ),
+    (SELECT 1 FROM exclusion WHERE tenant_id = :tenant_id AND session_id = :session_id LIMIT 1)
 FROM pool
 WHERE tenant_id = :tenant_id AND pool_id = :pool_id
 
