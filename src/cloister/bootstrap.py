@@ -94,6 +94,7 @@ from cloister.services.tenancy.projects import Projects
 from cloister.services.tenancy.sign_ins import SignIns
 from cloister.services.tenancy.tenants import Tenants
 from cloister.services.tenancy.visibility import VisibilityChange
+from cloister.services.turn_leases import TurnLeases
 from cloister.services.wakeup import WakeUp
 from cloister.settings import CONTEXT_TOKENS, Settings
 from cloister.storage.interface import Database
@@ -271,7 +272,8 @@ def wire(
     index_probe = IndexProbe(database, recall, clock)
     receipts = Receipts(database, generation, clock)
     access = ApiKeys(database, projects, clock)
-    turn_leases = Leases(clock, min(lease_seconds, TURN_LEASE_SECONDS))
+    processes = Processes(database, clock)
+    turn_leases = TurnLeases(clock, min(lease_seconds, TURN_LEASE_SECONDS), database, processes)
     branches = Branches(database, forgetting, entity_indexing, turn_leases, clock, events, wake_up)
     turns = TracedTurns(database, sessions, recorder, branches, events, turn_leases, tracer=tracer)
     chat = Chat(
@@ -315,7 +317,7 @@ def wire(
         ),
         api_keys=access,
         sign_ins=SignIns(database, clock),
-        processes=Processes(database, clock),
+        processes=processes,
         memories=memories,
         corrections=corrections,
         entities=entities,

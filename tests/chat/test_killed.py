@@ -1,10 +1,16 @@
 """Servers that die, or are stopped, while they answer: what was acknowledged is there, and nothing is shown that is not true."""
 
+import signal
+import sqlite3
 import threading
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from cloister.domain.timestamps import now
+from cloister.storage.postgres.driver import parsed
+from cloister.storage.sqlite.database import DATABASE_FILE
 from support.clients.chat_client import Gate, asking, messages, said, say, streaming, words
 from support.servers.fake_endpoint import FakeEndpoint
 from support.servers.http_server import ServerProcess, postgres_address
@@ -24,29 +30,68 @@ def started(place: str, model: FakeEndpoint, **environment: str) -> ServerProces
     )
 
 
-def test_a_server_killed_in_the_middle_of_a_turn(place: str, model: FakeEndpoint) -> None:
-    """The user's words are there, no half reply is, and the turn of the dead process runs out."""
+def test_a_question_whose_process_was_killed_is_answered_again_at_once(place: str, model: FakeEndpoint) -> None:
+    """OPS-1: the user's words are there, no half reply is, and the first request after the restart is answered, though the lease of
+    the dead process is valid for an hour."""
     gate = Gate()
     model.answers(words("Half of ", "it.", gate=gate), words("Whole."))
-    with started(place, model, CLOISTER_WORKER_LEASE="2") as process:
+    with started(place, model) as process:
         tenant = process.server.new_tenant()
         with streaming(tenant, "POST", "/v1/chat/stream", asking("tab", "Tell me.")) as reader:
             gate.let(1)
             reader.until("text-delta")
             process.kill()
     gate.open()
-    with started(place, model, CLOISTER_WORKER_LEASE="2") as process:
+    valid_for_an_hour(place)
+    with started(place, model) as process:
         tenant = tenant.at(process.server)
         assert said(tenant, "tab") == [("user", "completed", "Tell me.")]
         assert tenant.admin.get("/v1/chat/tab/stream").status_code == 204
-
-        def answered() -> bool:
-            answer = tenant.admin.post("/v1/chat/stream", asking("tab", "Again."))
-            assert answer.status_code in (200, 409)
-            return answer.status_code == 200
-
-        eventually(answered)
+        assert say(tenant.admin, "tab", "Again.").text == "Whole."
         assert [words for _, _, words in said(tenant, "tab")] == ["Tell me.", "Again.", "Whole."]
+
+
+def test_another_process_takes_the_turn_of_a_killed_one_and_never_that_of_a_running_one(
+    place: str, model: FakeEndpoint
+) -> None:
+    """OPS-1, OPS-4: while the first process runs, or is stopped by a debugger, its turn is its own; when it is dead, the second
+    process answers at once, and so it does when the reply is asked for again."""
+    gate = Gate()
+    model.answers(words("Half of ", "it.", gate=gate), words("Whole."), words("Once more."))
+    with started(place, model) as first, started(place, model) as second:
+        tenant = first.server.new_tenant()
+        there = tenant.at(second.server)
+        with streaming(tenant, "POST", "/v1/chat/stream", asking("tab", "Tell me.")) as reader:
+            gate.let(1)
+            reader.until("text-delta")
+            valid_for_an_hour(place)
+            refused = there.admin.post("/v1/chat/stream", asking("tab", "Meanwhile."))
+            assert (refused.status_code, refused.json()["code"]) == (409, "turn_in_progress")
+            first.process.send_signal(signal.SIGSTOP)  # it answers nobody, and is alive
+            assert there.admin.post("/v1/chat/stream", asking("tab", "Meanwhile.")).status_code == 409
+            first.process.kill()
+            first.process.wait(30)
+            assert say(there.admin, "tab", "Again.").text == "Whole."
+        gate.open()
+        asked = {**asking("tab", "Again."), "trigger": "regenerate-message"}
+        assert there.admin.post("/v1/chat/stream", asked).status_code == 200
+        assert [words for _, _, words in said(there, "tab")] == ["Tell me.", "Again.", "Once more."]
+
+
+def valid_for_an_hour(place: str) -> None:
+    """Have the leases of all turns end later than the test: only the end of their process can set them free."""
+    later = f"UPDATE session SET turn_until = {now() + 3_600_000_000} WHERE turn IS NOT NULL"
+    if "://" not in place:
+        connection = sqlite3.connect(f"{place}/{DATABASE_FILE}", timeout=30, isolation_level=None)
+        connection.execute(later)
+        connection.close()
+        return
+    with psycopg.connect(parsed(place)[0]) as database:
+        database.execute(later.encode())
+    # Shortly after its start a server does not know yet which processes have not connected again.
+    with psycopg.connect(parsed(place)[0], autocommit=True) as database:
+        old = b"SELECT pg_postmaster_start_time() < clock_timestamp() - INTERVAL '5 seconds'"
+        eventually(lambda: database.execute(old).fetchone() == (True,))
 
 
 def test_iso_7_a_server_killed_at_any_moment_leaves_no_session_outside_its_project(

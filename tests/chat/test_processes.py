@@ -10,7 +10,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from cloister.services.processes import Process
+from cloister.domain.timestamps import now
+from cloister.services.processes import Process, Processes
 from support.clients.chat_client import Gate, asking, streaming, words
 from support.databases.engines import Engine
 from support.servers.fake_endpoint import FakeEndpoint
@@ -104,8 +105,7 @@ def test_a_process_that_is_gone_has_no_turn_and_nobody_at_its_address_gets_a_key
     impostor = _Impostor(asked)
     processes = elsewhere.services.processes if elsewhere.services else None
     assert processes is not None
-    gone = processes.add(impostor.address)
-    dead = processes.add("http://127.0.0.1:1")
+    gone, dead = _ended(elsewhere, impostor.address), _ended(elsewhere, "http://127.0.0.1:1")
     model.answers(words("one", " two", gate=gate))
     with impostor, streaming(tenant, "POST", "/v1/chat/stream", asking("tab", "Talk.")) as asker:
         gate.let(1)
@@ -118,6 +118,36 @@ def test_a_process_that_is_gone_has_no_turn_and_nobody_at_its_address_gets_a_key
     assert all(b"authorization" not in each.lower() and b"GET /livez" in each for each in asked)
     left = {each.id for each in processes.others(Process(id=0, address="", secret=b""))}
     assert not {gone.id, dead.id} & left
+
+
+def test_a_turn_is_not_taken_from_a_process_that_lost_its_lock_and_answers(
+    tenant: Tenant, lone_server: Server, elsewhere: Server, model: FakeEndpoint, gate: Gate
+) -> None:
+    """OPS-4: as when PostgreSQL has ended its connection. What the process says is stored."""
+    model.answers(words("one", " two", gate=gate))
+    assert lone_server.services is not None
+    locks, own = lone_server.services.database.process_locks, lone_server.services.processes.own
+    assert own is not None
+    with streaming(tenant, "POST", "/v1/chat/stream", asking("tab", "Talk.")) as asker:
+        gate.let(1)
+        asker.until("text-delta")
+        locks.release(own)
+        try:
+            refused = tenant.at(elsewhere).admin.post("/v1/chat/stream", asking("tab", "Meanwhile."))
+        finally:
+            locks.take(own)
+        assert (refused.status_code, refused.json()["code"]) == (409, "turn_in_progress")
+        gate.open()
+        asker.until("finish")
+    assert [each["content"] for each in tenant.admin.everything("/v1/sessions/tab/messages")] == ["Talk.", "one two"]
+
+
+def _ended(server: Server, address: str) -> Process:
+    """A process that was at an address, and died: its row is still there, its lock is not."""
+    assert server.services is not None
+    process = Processes(server.services.database, now).add(address)
+    server.services.database.process_locks.release(process.id)
+    return process
 
 
 class _Impostor:

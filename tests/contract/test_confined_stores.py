@@ -196,6 +196,10 @@ CONFINED: dict[str, Case] = {
         ],
         nothing=[False, False],
     ),
+    "TurnStore.process_of": Case(
+        act=lambda t, h: [TurnStore(t).process_of(place.name) for place in (h.second, h.places[2])],
+        nothing=[None, None],
+    ),
     "RetentionStore.of_projects": Case(
         act=lambda t, h: [project for project, _ in RetentionStore(t).of_projects()], nothing=[GARDEN]
     ),
@@ -751,6 +755,19 @@ def test_a_confined_reach_finds_nothing_outside_its_project(world: World, name: 
     else:
         assert world.database.write(confined, lambda transaction: case.act(transaction, world.ours)) == case.nothing
     assert world.engine.dump() == before
+
+
+def test_the_process_of_a_turn_outside_the_reach_is_not_found(world: World) -> None:
+    """ISO-4, ISO-10: and a caller that reaches the session finds it."""
+    home, session = world.ours, world.ours.second.session
+    world.database.write(home.reach, lambda t: TurnStore(t).take(session, 1, now=MOMENT, until=MOMENT + 1, process=7))
+    confined, bound = Reach(tenant=home.tenant, confined_to=GARDEN), Reach(tenant=home.tenant, user="nobody")
+    found: list[object] = []
+    for reach in (home.reach, confined, bound):
+        with world.database.read(reach) as transaction:
+            found.append(TurnStore(transaction).process_of(home.second.name))
+    world.database.write(home.reach, lambda t: TurnStore(t).end(session, 1))
+    assert found == [(session, 1, 7), None, None]
 
 
 def test_a_default_project_outside_the_reach_is_not_there(world: World) -> None:

@@ -4,15 +4,9 @@ The process that has a lease renews it while it works. If the process dies, the 
 """
 
 import secrets
-from collections.abc import Generator
-from contextlib import contextmanager
 
-from cloister.domain.errors import TurnInProgress
 from cloister.domain.lease import RENEWALS_PER_LEASE
-from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
-from cloister.storage.interface import Database
-from cloister.storage.stores.turns import TurnStore
 
 
 class Leases:
@@ -34,15 +28,3 @@ class Leases:
 
 def new_lease_number() -> int:
     return secrets.randbits(62) + 1
-
-
-@contextmanager
-def capping_turns(database: Database, reach: Reach, leases: Leases) -> Generator[None]:
-    """If another turn is running in the session, end its lease after the time of a lease from now at the latest: the clock may have
-    been set back since it was taken or renewed (OPS-1)."""
-    try:
-        yield
-    except TurnInProgress as running:
-        (_, until), session = leases.term(), running.session
-        database.write(reach, lambda transaction: TurnStore(transaction).cap(session, until=until))
-        raise

@@ -107,6 +107,24 @@ class Maintenance(Protocol):
         ...
 
 
+class ProcessLocks(Protocol):
+    """Locks by which the processes of a database see which of them are running: each has one, which ends with it."""
+
+    def take(self, number: int) -> None:
+        """Take the lock of this process, whose random number nobody else has."""
+        ...
+
+    def has(self, number: int) -> bool:
+        """Whether this process has the lock: it may not have got it, or may have lost it for a while."""
+        ...
+
+    def release(self, number: int) -> None: ...
+
+    def is_taken(self, number: int) -> bool | None:
+        """Whether some process has the lock; None if that cannot be known. A running process may have lost its lock for a while."""
+        ...
+
+
 class Database(Protocol):
     """The source of truth. All methods are thread-safe."""
 
@@ -138,6 +156,9 @@ class Database(Protocol):
 
     @property
     def notifier(self) -> Notifier: ...
+
+    @property
+    def process_locks(self) -> ProcessLocks: ...
 
     @property
     def write_status(self) -> WriteStatus: ...

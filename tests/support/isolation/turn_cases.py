@@ -10,7 +10,7 @@ TURN = 78
 def taken(transaction: Transaction, home: Home) -> TurnStore:
     """The first session, being answered; a foreign one cannot be."""
     turns = TurnStore(transaction)
-    turns.take(home.first.session, TURN, now=MOMENT, until=MOMENT + 10)
+    turns.take(home.first.session, TURN, now=MOMENT, until=MOMENT + 10, process=1)
     return turns
 
 
@@ -23,6 +23,7 @@ TURN_CASES: dict[str, Case] = {
     "TurnStore.renew": Case(
         act=lambda t, h: taken(t, h).renew(h.first.session, TURN, until=MOMENT + 20), nothing=False, writes=True
     ),
+    "TurnStore.process_of": Case(act=lambda t, h: taken(t, h).process_of(h.first.name), nothing=None, writes=True),
     "TurnStore.cap": Case(act=lambda t, h: taken(t, h).cap(h.first.name, until=MOMENT + 5), writes=True),
     "TurnStore.end": Case(act=lambda t, h: taken(t, h).end(h.first.session, TURN), nothing=None),
     "TurnStore.revoke": Case(act=lambda t, h: taken(t, h).revoke(h.first.session)),

@@ -7,7 +7,7 @@ from pydantic import BaseModel
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 from cloister.domain.errors import CloisterError
-from cloister.interfaces.http.chat.relay import CHALLENGE, PeerRelay
+from cloister.interfaces.http.chat.relay import PeerRelay
 from cloister.interfaces.http.dispatch.callers import AllServices, needs
 from cloister.interfaces.http.dispatch.routes import UnqueuedRoute
 from cloister.interfaces.http.metrics import Metrics
@@ -15,6 +15,7 @@ from cloister.interfaces.http.openapi.document import DescribedApp
 from cloister.interfaces.http.openapi.page import POLICY
 from cloister.interfaces.http.problems import problem, sentence_of
 from cloister.interfaces.http.resources.answers import OnlyIfStale, answer
+from cloister.services.processes import CHALLENGE
 
 router = APIRouter(route_class=UnqueuedRoute, tags=["Operation"])
 

@@ -13,7 +13,7 @@ from cloister.services.conversations.branches import Branches
 from cloister.services.conversations.record import Recorder, note_recorded
 from cloister.services.conversations.sessions import Sessions
 from cloister.services.events.bus import EventBus
-from cloister.services.lease import Leases
+from cloister.services.turn_leases import TurnLeases
 from cloister.storage.interface import Database
 
 
@@ -27,7 +27,7 @@ class TracedTurns(Turns):
         recorder: Recorder,
         branches: Branches,
         events: EventBus,
-        leases: Leases,
+        leases: TurnLeases,
         *,
         tracer: Tracer,
     ) -> None:

@@ -2,7 +2,8 @@
 
 A turn begins in one transaction: the session is found, or created in its project (ISO-7), the turn is taken, and the user's message
 is appended. It ends in one transaction: the reply is appended, and the turn is released. In between it is a lease of a few seconds,
-which is renewed every second or two while the model answers: if the process dies, the question can be answered again soon.
+which is renewed every second or two while the model answers. If the process dies, the question can be answered again at once where
+its end is noticed, and else after these seconds.
 """
 
 from collections.abc import Sequence
@@ -34,8 +35,8 @@ from cloister.services.conversations.branches import Branches
 from cloister.services.conversations.record import PreparedMessage, Recorder
 from cloister.services.conversations.sessions import SessionFields, Sessions, checked_fields
 from cloister.services.events.bus import EventBus
-from cloister.services.lease import Leases, capping_turns, new_lease_number
 from cloister.services.receipts.storing import store_with_reply
+from cloister.services.turn_leases import TurnLeases
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.messages import MessageStore
@@ -135,7 +136,7 @@ class Turns:
         recorder: Recorder,
         branches: Branches,
         events: EventBus,
-        leases: Leases,
+        leases: TurnLeases,
     ) -> None:
         self._database = database
         self._sessions = sessions
@@ -150,8 +151,10 @@ class Turns:
         user_id = reach.user_of(request.user_id)
         wanted = checked_fields(SessionFields(external_id=request.session, project=request.project, user_id=user_id))
         for _ in range(_ATTEMPTS):
-            with suppress(_Overtaken), capping_turns(self._database, reach, self.leases):
-                return self._begin(reach, request, wanted, self._unknown(reach, request))
+            with suppress(_Overtaken):
+                return self.leases.without_ended(
+                    reach, lambda: self._begin(reach, request, wanted, self._unknown(reach, request))
+                )
         raise TurnInProgress(request.session or "")
 
     def _begin(self, reach: Reach, request: TurnRequest, wanted: SessionFields, new_messages: NewMessages) -> Turn:
@@ -161,7 +164,7 @@ class Turns:
             session, is_new = self._find_or_add(transaction, request, wanted)
             if is_new and request.edits is not None:
                 raise NotFound("session", session.external_id)  # as for a session out of the caller's reach
-            number = self._take(transaction, session)
+            number = self.leases.take(transaction, session)
             if (
                 request.has_whole_history
                 and compared(transaction, session, request.drafts, continues=request.continues) != new_messages
@@ -247,7 +250,7 @@ class Turns:
 
         def work(transaction: Transaction) -> tuple[Turn, bool]:
             locked = checked_session(SessionStore(transaction).lock(named.session or "").session, named)
-            number = self._take(transaction, locked)
+            number = self.leases.take(transaction, locked)
             session, asked, branch = asked_again(transaction, self._branches, locked, message)
             turn = replace(
                 self._turn(transaction, reach, session, number, (asked,), key=named.key),
@@ -256,8 +259,7 @@ class Turns:
             )
             return turn, session is not locked
 
-        with capping_turns(self._database, reach, self.leases):
-            turn, is_switched = self._database.write(reach, work)
+        turn, is_switched = self.leases.without_ended(reach, lambda: self._database.write(reach, work))
         self._events.turn_started(turn.session)
         if is_switched:
             self._branches.publish(turn.session)
@@ -387,12 +389,6 @@ class Turns:
         existing = SessionStore(transaction).find(wanted.external_id) if wanted.external_id else None
         session, is_new = self._sessions.add(transaction, wanted) if existing is None else (existing, False)
         return (session if is_new else checked_session(session, request)), is_new
-
-    def _take(self, transaction: Transaction, session: Session) -> int:
-        number, (now, until) = new_lease_number(), self.leases.term()
-        if not TurnStore(transaction).take(session.id, number, now=now, until=until):
-            raise TurnInProgress(session.external_id)
-        return number
 
 
 def _tenant_of(turn: Turn) -> Reach:

@@ -16,7 +16,7 @@ from cloister.domain.timestamps import Clock
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.entities import EntityIndexing
-from cloister.services.lease import Leases, capping_turns
+from cloister.services.turn_leases import TurnLeases
 from cloister.services.wakeup import WakeUp
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.branches.branches import BranchStore
@@ -36,7 +36,7 @@ class Branches:
         database: Database,
         forgetting: Forgetting,
         entities: EntityIndexing,
-        leases: Leases,
+        leases: TurnLeases,
         clock: Clock,
         events: EventBus,
         wake_up: WakeUp,
@@ -63,8 +63,7 @@ class Branches:
                 return session, False
             return self.open(transaction, session, message), True
 
-        with capping_turns(self._database, reach, self._leases):
-            session, is_changed = self._database.write(reach, work)
+        session, is_changed = self._leases.without_ended(reach, lambda: self._database.write(reach, work))
         if is_changed:
             self.publish(session)
         return session

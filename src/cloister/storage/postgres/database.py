@@ -30,6 +30,7 @@ from cloister.storage.postgres.driver import (
     translated,
 )
 from cloister.storage.postgres.notifications import PostgresNotifier
+from cloister.storage.postgres.process_locks import PostgresProcessLocks
 from cloister.storage.postgres.vacuum import vacuum_database
 from cloister.storage.queries import load_queries, split_queries
 from cloister.storage.write_status import WriteStatus
@@ -66,6 +67,7 @@ def open_postgres(url: str, *, connections: int = CONNECTIONS, seconds: float = 
     reads = pool(row_security.TENANT_ROLE, 1, connections)
     return PostgresDatabase(
         notifier=PostgresNotifier(conninfo, reads),
+        process_locks=PostgresProcessLocks(conninfo, reads),
         reads=reads,
         writes=pool(row_security.TENANT_ROLE, 1, connections),
         maintenance=pool(row_security.MAINTENANCE_ROLE, 0, _MAINTENANCE_CONNECTIONS),
@@ -83,6 +85,7 @@ class PostgresDatabase:
         self,
         *,
         notifier: PostgresNotifier,
+        process_locks: PostgresProcessLocks,
         reads: "Connections",
         writes: "Connections",
         maintenance: "Connections",
@@ -90,6 +93,7 @@ class PostgresDatabase:
         write_status: WriteStatus,
     ) -> None:
         self.notifier = notifier
+        self.process_locks = process_locks
         self.write_status = write_status
         scoped, unscoped = split_queries(load_queries(postgres=True))
         self._queries = {name: text.encode() for name, text in scoped.items()}
@@ -158,6 +162,7 @@ class PostgresDatabase:
     def close(self) -> None:
         self._availability.close()
         self.notifier.close()
+        self.process_locks.close()
         for pool in (self._reads, self._writes, self._maintenance):
             pool.close()
 

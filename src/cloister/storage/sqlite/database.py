@@ -43,6 +43,7 @@ from cloister.storage.sqlite.connections import (
 from cloister.storage.sqlite.file_identity import FileIdentity
 from cloister.storage.sqlite.file_scan import count_rows
 from cloister.storage.sqlite.group_commit import BatchKind, GroupCommit
+from cloister.storage.sqlite.process_locks import SqliteProcessLocks
 from cloister.storage.sqlite.transaction import SqliteTransaction, Statement
 from cloister.storage.sqlite.vacuum import vacuum_file
 from cloister.storage.write_status import WriteStatus
@@ -98,6 +99,7 @@ class SqliteDatabase:
         self._write_connection = connection
         self._file = FileIdentity(path)
         self.write_status = WriteStatus()
+        self.process_locks = SqliteProcessLocks(path.parent)
         self._writer = GroupCommit(_WriteConnection(connection, self._file, self.write_status))
         self._readers: deque[apsw.Connection] = deque()
         self._closed = False
@@ -144,6 +146,7 @@ class SqliteDatabase:
         self.notifier.close()
         self.checkpoints.close()
         self._writer.close()
+        self.process_locks.close()
         while self._readers:
             self._readers.pop().close()
 

@@ -1,9 +1,17 @@
 """The lease of a chat turn on its session."""
 
-from typing import cast
+from typing import NamedTuple, cast
 
 from cloister.domain.identifiers import SessionId
 from cloister.storage.interface import Transaction
+
+
+class TurnProcess(NamedTuple):
+    """The turn of a session, and the number of the process that answers it."""
+
+    session: SessionId
+    turn: int
+    process: int
 
 
 class TurnStore:
@@ -12,10 +20,16 @@ class TurnStore:
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
 
-    def take(self, session: SessionId, turn: int, *, now: int, until: int) -> bool:
+    def take(self, session: SessionId, turn: int, *, now: int, until: int, process: int | None = None) -> bool:
         """Take the turn, and lock the session until the transaction ends; false if another turn is running, or there is no
-        session."""
-        return self._transaction.row("take_turn", session_id=session, turn=turn, now=now, until=until) is not None
+        session. `process` answers it."""
+        row = self._transaction.row("take_turn", session_id=session, turn=turn, now=now, until=until, process=process)
+        return row is not None
+
+    def process_of(self, external_id: str) -> TurnProcess | None:
+        """The turn of a session within the caller's reach, if it is known which process answers it."""
+        row = self._transaction.row("process_of_turn", external_id=external_id)
+        return None if row is None else TurnProcess(SessionId(cast(int, row[0])), cast(int, row[1]), cast(int, row[2]))
 
     def renew(self, session: SessionId, turn: int, *, until: int) -> bool:
         """Extend the lease of the turn; false if it was lost."""

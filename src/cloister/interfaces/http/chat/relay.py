@@ -5,24 +5,19 @@ sent, the other process proves that it is the one that wrote its row: somebody e
 """
 
 import asyncio
-import hmac
-import secrets
 from collections.abc import AsyncGenerator, Iterable
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import anyio.to_thread
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from cloister.domain.errors import StorageError
 from cloister.interfaces.http.problems import problem
-from cloister.services.processes import Process, Processes
+from cloister.services.processes import PROOF, Presence, Process, Processes
 
 if TYPE_CHECKING:
     import httpx2
 
-CHALLENGE, PROOF = "x-cloister-challenge", "x-cloister-proof"
 RELAYED, NO_TURN = "x-cloister-relayed", "x-cloister-no-turn"
 _SECONDS_TO_CONNECT = 2.0
 _SECONDS_TO_ANSWER = 40.0
@@ -50,31 +45,16 @@ class PeerRelay:
             return {}
         return {PROOF: self.own.proof(challenge)}
 
-    async def others(self, client: "httpx2.AsyncClient") -> tuple[list[Process], bool]:
+    async def others(self) -> tuple[list[Process], bool]:
         """The other processes that are there, asked all at once, and whether of some that is not known. Rows of those that are gone
         are removed."""
         known = await anyio.to_thread.run_sync(self._processes.others, self.own)
-        found = await asyncio.gather(*(self._is_there(client, peer) for peer in known))
-        for peer, is_there in zip(known, found, strict=True):
-            if is_there is False:
-                with suppress(StorageError):
-                    await anyio.to_thread.run_sync(self._processes.remove, peer)
-        return [peer for peer, is_there in zip(known, found, strict=True) if is_there], None in found
-
-    async def _is_there(self, client: "httpx2.AsyncClient", peer: Process) -> bool | None:
-        """Whether the process that wrote the row answers at its address; None if nobody refuses, and nobody answers."""
-        import httpx2
-
-        challenge = secrets.token_hex(16)
-        try:
-            answer = await client.get(f"{peer.address}/livez", headers={CHALLENGE: challenge})
-        except httpx2.ConnectTimeout:
-            return None
-        except (httpx2.ConnectError, httpx2.UnsupportedProtocol, httpx2.InvalidURL):
-            return False
-        except httpx2.RequestError:
-            return None
-        return hmac.compare_digest(answer.headers.get(PROOF, "").encode(), peer.proof(challenge).encode())
+        found = await asyncio.gather(*(anyio.to_thread.run_sync(peer.presence) for peer in known))
+        for peer, presence in zip(known, found, strict=True):
+            if presence in (Presence.GONE, Presence.UNREACHABLE):
+                await anyio.to_thread.run_sync(self._processes.remove_gone, peer)
+        here = [peer for peer, presence in zip(known, found, strict=True) if presence is Presence.HERE]
+        return here, Presence.SILENT in found
 
 
 class RelayedTurn(Response):
@@ -90,7 +70,7 @@ class RelayedTurn(Response):
 
         timeout = httpx2.Timeout(_SECONDS_TO_ANSWER, connect=_SECONDS_TO_CONNECT)
         async with httpx2.AsyncClient(timeout=timeout, trust_env=False) as client:
-            peers, unreachable = await self._relay.others(client)
+            peers, unreachable = await self._relay.others()
             for peer in peers:
                 try:
                     found = await client.send(_request(scope, peer), stream=True)

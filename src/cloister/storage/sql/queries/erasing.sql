@@ -223,7 +223,7 @@ UPDATE session
 SET external_id = NULL, project_id = NULL, pool_id = NULL, user_id = NULL, title = NULL, tags = '[]', metadata = '{}',
     episode_id = NULL, message_count = 0, memory_count = 0, unchecked_count = 0, due_at = NULL, claim = NULL,
     claimed_until = NULL, failures = 0, extraction_error = NULL, observed_message_id = 0, turn = NULL, turn_until = NULL,
-    aged_sequence = 0, oldest_at = NULL, pinned = 0, archived = 0, system_prompt = NULL, model = NULL, leaf_id = NULL,
+    turn_process = NULL, aged_sequence = 0, oldest_at = NULL, pinned = 0, archived = 0, system_prompt = NULL, model = NULL, leaf_id = NULL,
     is_forked = 0, settled_message_id = 0
 WHERE tenant_id = :tenant_id AND pool_id IS NOT NULL
 

@@ -245,6 +245,9 @@ ON CONFLICT DO NOTHING
 -- name: processes
 SELECT process_id, address, secret FROM process ORDER BY started_at DESC LIMIT 256
 
+-- name: process
+SELECT process_id, address, secret FROM process WHERE process_id = :process_id
+
 -- name: delete_process
 DELETE FROM process WHERE process_id = :process_id
 
