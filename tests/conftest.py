@@ -19,12 +19,35 @@ from cloister.storage.postgres.database import PostgresDatabase, open_postgres
 from cloister.storage.sqlite.database import SqliteDatabase, open_sqlite
 from support.databases.engines import Engine, opened_engine
 from support.databases.folders import quick_folder
+from support.databases.pgbouncer import as_asked, is_installed, through_pooler
 from support.databases.postgres_server import PostgresServer, run_and_worker, running_server
 
 _numbers = count(1)
+# Their tests run a third time, on PostgreSQL through a pgbouncer in transaction mode.
+ALSO_POOLED = ("test_transactions", "test_erasing_users")
 # A deadline would be an assertion about the speed of the machine.
 hypothesis.settings.register_profile("without deadline", parent=hypothesis.settings(), deadline=None)
 hypothesis.settings.load_profile("without deadline")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A mark of the test takes precedence over the parameters of the fixture."""
+    if metafunc.definition.path.stem not in ALSO_POOLED:
+        return
+    marked = {str(mark.args[0]) for mark in metafunc.definition.iter_markers("parametrize")}
+    for name in ({"engine", "shared_engine", "database"} & set(metafunc.fixturenames)) - marked:
+        kinds = pytest.mark.parametrize(name, ["sqlite", "postgres", "pgbouncer"], indirect=True)
+        metafunc.definition.add_marker(kinds)
+
+
+@pytest.fixture(scope="session")
+def pgbouncer_program() -> None:
+    """A missing pgbouncer skips at a desk and fails in CI."""
+    if not is_installed():
+        if os.environ.get("CI"):
+            pytest.fail("CI needs a real pgbouncer: apt-get install pgbouncer")
+        pytest.skip("no pgbouncer here: apt-get install pgbouncer")
 
 
 @pytest.fixture(scope="session")
@@ -40,14 +63,21 @@ def postgres_server() -> Generator[PostgresServer]:
         yield server
 
 
+def _needed(request: pytest.FixtureRequest) -> None:
+    if request.param == "pgbouncer":
+        request.getfixturevalue("pgbouncer_program")
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def engine(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[Engine]:
+    _needed(request)
     with opened_engine(request.param, tmp_path / "data", lambda: request.getfixturevalue("postgres_server")) as made:
         yield made
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
 def shared_engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Generator[Engine]:
+    _needed(request)
     data = tmp_path_factory.mktemp("shared") / "data"
     with opened_engine(request.param, data, lambda: request.getfixturevalue("postgres_server")) as made:
         yield made
@@ -81,7 +111,15 @@ def migrated_postgres(postgres_server: PostgresServer) -> Generator[str]:
 
 @pytest.fixture
 def postgres_database(migrated_postgres: str) -> Generator[PostgresDatabase]:
-    database = open_postgres(migrated_postgres)
+    database = open_postgres(as_asked(migrated_postgres))
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def pgbouncer_database(migrated_postgres: str, pgbouncer_program: None) -> Generator[PostgresDatabase]:
+    del pgbouncer_program
+    database = open_postgres(through_pooler(migrated_postgres))
     yield database
     database.close()
 

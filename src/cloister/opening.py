@@ -28,7 +28,10 @@ def open_database(settings: Settings) -> Database:
         from cloister.storage.postgres.database import open_postgres
 
         return open_postgres(
-            settings.data, connections=settings.postgres_connections, seconds=settings.postgres_seconds
+            settings.data,
+            connections=settings.postgres_connections,
+            seconds=settings.postgres_seconds,
+            direct=settings.postgres_direct,
         )
     return open_sqlite(Path(settings.data).expanduser())
 
@@ -44,7 +47,7 @@ def restore_backup(
     from cloister.storage.postgres.backup import restore_database
 
     open_database(settings).close()
-    return restore_database(settings.data, file, replace=replace, progress=progress)
+    return restore_database(settings.postgres_direct or settings.data, file, replace=replace, progress=progress)
 
 
 def open_index(settings: Settings, embedder: Embedder) -> Index:

@@ -18,6 +18,7 @@ CONTEXT_TOKENS = 16_000
 _LONGEST_TEXT = 500
 
 
+_POSTGRES = ("postgresql://", "postgres://")
 DESCRIPTORS = "CLOISTER_INHERITED"
 """The variable by which a server names file descriptors to the processes that it starts. It is no setting."""
 
@@ -34,6 +35,7 @@ class Settings:
     qdrant_key: str | None = None
     postgres_connections: int = 16
     postgres_seconds: int = 2
+    postgres_direct: str | None = field(default=None, repr=False)
     limits: Limits = Limits()  # noqa: RUF009 - it is frozen
     host: str = "127.0.0.1"
     port: int = 8420
@@ -59,7 +61,7 @@ class Settings:
 
     @property
     def postgres(self) -> bool:
-        return self.data.startswith(("postgresql://", "postgres://"))
+        return self.data.startswith(_POSTGRES)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -103,6 +105,8 @@ VARIABLES: Mapping[str, str] = {
     "CLOISTER_POSTGRES_CONNECTIONS": "connections to PostgreSQL that one process opens at most for reads, and as many for writes"
     " (default: 16)",
     "CLOISTER_POSTGRES_TIMEOUT": "seconds after which a PostgreSQL that does not answer counts as away (default: 2)",
+    "CLOISTER_POSTGRES_DIRECT": "postgresql:// URL of the server itself, when the data is the URL of a pooler such as pgbouncer:"
+    " there events of other processes arrive at once (default: changes are polled for)",
     "CLOISTER_INDEX": "recall index: exact (default) or qdrant (experimental)",
     "CLOISTER_QDRANT_URL": "Qdrant server, when the index is qdrant",
     "CLOISTER_QDRANT_KEY": "API key of that server",
@@ -167,6 +171,7 @@ def read_settings(
         qdrant_key=env.get("CLOISTER_QDRANT_KEY"),
         postgres_connections=_whole_number(env, "CLOISTER_POSTGRES_CONNECTIONS", 16, lowest=1, highest=1_000),
         postgres_seconds=_whole_number(env, "CLOISTER_POSTGRES_TIMEOUT", 2, lowest=1, highest=600, unit=" of seconds"),
+        postgres_direct=_direct_url(env),
         limits=Limits(
             messages=_whole_number(env, "CLOISTER_MAX_MESSAGES", 0) or None,
             sessions=_whole_number(env, "CLOISTER_MAX_SESSIONS", 0) or None,
@@ -355,6 +360,13 @@ def _whole_number(
     if not (given.isascii() and given.isdecimal() and len(given) < 20) or not lowest <= int(given) <= highest:
         raise InvalidRequest(name, f"must be a whole number{unit}, not {given!r}.")
     return int(given)
+
+
+def _direct_url(env: Mapping[str, str]) -> str | None:
+    url = env.get("CLOISTER_POSTGRES_DIRECT") or None
+    if url is not None and not url.startswith(_POSTGRES):
+        raise InvalidRequest("CLOISTER_POSTGRES_DIRECT", "must be the postgresql:// URL of the server itself.")
+    return url
 
 
 def _checked_data(data: str) -> str:

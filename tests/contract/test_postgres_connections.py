@@ -209,7 +209,7 @@ def test_a_row_locked_for_too_long_is_busy(migrated_postgres: str, monkeypatch: 
 def test_a_commit_is_durable_even_where_the_server_is_set_to_forget(migrated_postgres: str) -> None:
     administer(migrated_postgres, f"ALTER DATABASE {name_of(migrated_postgres)} SET synchronous_commit = off")
     database = open_postgres(migrated_postgres)
-    with database._reads.transaction("BEGIN") as connection:  # pyright: ignore[reportPrivateUsage]
+    with database._writes.transaction("BEGIN", writes=True) as connection:  # pyright: ignore[reportPrivateUsage]
         assert connection.execute("SHOW synchronous_commit").fetchone() == ("on",)
     database.close()
 

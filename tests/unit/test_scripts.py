@@ -24,7 +24,7 @@ def checkout(tmp_path: Path) -> Path:
     for file in ("pyproject.toml", *(f"console/{name}" for name in CONSOLE)):
         older(tmp_path / file)
     program(tmp_path, "scripts/console")
-    for name in ("python", "ruff", "pyright", "pytest", "chromium", "cloister"):
+    for name in ("python", "ruff", "pyright", "pytest", "chromium", "pgbouncer", "cloister"):
         program(tmp_path, f".venv/bin/{name}")
     for stamp in (".run", ".test"):
         (tmp_path / ".venv" / stamp).touch()

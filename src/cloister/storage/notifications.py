@@ -32,6 +32,11 @@ class Notifier(Protocol):
         """What sends events to other processes; None where these have to look for changes in the tables."""
         ...
 
+    @property
+    def polls(self) -> bool:
+        """Whether this process has to look for changes in the tables when `on_missed` is called, since it receives no events."""
+        ...
+
     def subscribe(self, on_events: OnEvents, on_missed: Callable[[], None]) -> None:
         """Receive the events of other processes from now on. `on_missed` is called when some may have been missed. Call it once."""
         ...
@@ -42,12 +47,13 @@ class Notifier(Protocol):
 
 
 class PollingNotifier:
-    """Notices that another process wrote to the SQLite file, by polling `PRAGMA data_version`, which our own writes do not
-    change."""
+    """Notices that another process wrote to the database, by polling for something that then changes. Of an SQLite file that is
+    `PRAGMA data_version`, which our own writes do not change."""
 
     publisher = None
+    polls = True
 
-    def __init__(self, data_version: Callable[[], int]) -> None:
+    def __init__(self, data_version: Callable[[], object]) -> None:
         self._data_version = data_version
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
@@ -64,7 +70,7 @@ class PollingNotifier:
         if self._thread is not None:
             self._thread.join()
 
-    def _poll(self, known: int, on_missed: Callable[[], None]) -> None:
+    def _poll(self, known: object, on_missed: Callable[[], None]) -> None:
         while not self._stopping.wait(_POLL_SECONDS):
             try:
                 version = self._data_version()

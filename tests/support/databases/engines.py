@@ -25,6 +25,7 @@ from cloister.storage.interface import Database
 from cloister.storage.postgres.database import open_postgres
 from cloister.storage.sqlite.database import DATABASE_FILE, open_sqlite
 from support.databases.folders import quick_folder
+from support.databases.pgbouncer import as_asked, through_pooler
 from support.databases.postgres_server import PostgresServer
 from support.servers.http_server import postgres_address
 
@@ -149,14 +150,15 @@ def exact_index(megabytes: int = 64, large: int = LARGE) -> ExactIndex:
 
 @contextmanager
 def opened_engine(kind: str, directory: Path, servers: Callable[[], PostgresServer]) -> Generator[Engine]:
-    """New, of this kind, and closed with the block; a server is asked for only where one is needed."""
+    """New, of this kind, and closed with the block; a server is asked for only where one is needed. The kind `pgbouncer` is a
+    PostgreSQL through a pooler."""
     if kind == "sqlite":
         made = sqlite_engine(directory)
         with made.closing:
             yield made
         return
     with servers().migrated_database() as url:
-        made = postgres_engine(url)
+        made = postgres_engine(url, pooled=kind == "pgbouncer")
         with made.closing:
             yield made
 
@@ -187,9 +189,10 @@ def _migrated_file() -> bytes:
         return (folder / DATABASE_FILE).read_bytes()
 
 
-def postgres_engine(url: str) -> Engine:
+def postgres_engine(url: str, *, pooled: bool = False) -> Engine:
     looking = _Looking(url)
-    made = Engine(name="postgres", address=postgres_address(url), open=lambda: open_postgres(url), each=looking.each)
+    used = through_pooler(url) if pooled else as_asked(url)
+    made = Engine(name="postgres", address=postgres_address(used), open=lambda: open_postgres(used), each=looking.each)
     made.closing.callback(looking.close)
     return made
 

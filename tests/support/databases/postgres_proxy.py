@@ -67,7 +67,8 @@ def _requests(client: socket.socket, behind: socket.socket, proxy: CommitProxy) 
     reads = of_tenant = False
     while part := client.recv(65_536):
         if _BEGIN in part:
-            reads, of_tenant = _READ_ONLY in part, _TENANT in part
+            reads, of_tenant = _READ_ONLY in part, False
+        of_tenant = of_tenant or _TENANT in part
         if proxy.cuts and _COMMIT in part and of_tenant and reads == (proxy.of == "reads"):
             proxy.cuts -= 1
             if proxy.when == "before":

@@ -82,6 +82,7 @@ class EventBus:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._notifier = database.notifier
         self._publisher = database.notifier.publisher
+        self._polls = database.notifier.polls
         self._change_poller = ChangePoller(database, clock)
         self._clock = clock
         self._buffers: dict[TenantId, _RingBuffer] = {}
@@ -275,7 +276,7 @@ class EventBus:
 
     def _read_versions(self, tenant: TenantId, buffer: _RingBuffer) -> None:
         """Where changes are polled, remember the present state, so that only later changes are published."""
-        if self._publisher is not None or buffer.versions is not None:
+        if not self._polls or buffer.versions is not None:
             return
         with self._polling:
             if buffer.versions is None:
@@ -286,7 +287,7 @@ class EventBus:
         with self._lock:
             buffers = list(self._buffers.items())
         for tenant, buffer in buffers:
-            if self._publisher is not None:
+            if not self._polls:
                 self._deliver(tenant, [reset(self._clock(), wide=True)])
                 continue
             with self._polling:

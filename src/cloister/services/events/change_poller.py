@@ -1,4 +1,5 @@
-"""Poll the database for changes by other processes, where the database cannot notify (SQLite)."""
+"""Poll the database for changes by other processes, where the database cannot notify (SQLite, and PostgreSQL behind a
+pooler)."""
 
 from collections.abc import Mapping
 

@@ -35,6 +35,8 @@ class WatchedConnection(psycopg.Connection[TupleRow]):
     the server is away, the connection is closed: an answer may still come."""
 
     availability: "Availability | None" = None
+    commits_early = False
+    """Whether the server is set to confirm a commit before it is on disk."""
 
     def wait(self, gen: Any, interval: float = _TICK_SECONDS, *more: Any, **named: Any) -> Any:
         if self.availability is None:

@@ -99,7 +99,10 @@ def restore_database(
             newest = Path(folder) / "migrated"
             copy_migrated(file, newest, progress)
         try:
-            with psycopg.connect(conninfo, autocommit=False) as connection, closing(opened_backup(newest)) as source:
+            with (
+                psycopg.connect(conninfo, prepare_threshold=None) as connection,
+                closing(opened_backup(newest)) as source,
+            ):
                 _load(connection, source, progress, replace=replace)
         except errors.InsufficientPrivilege as error:
             raise StorageError(

@@ -21,6 +21,7 @@ from cloister.storage.postgres.driver import (
     errors,
     make_conninfo,
     psycopg,
+    state_of,
     translated,
 )
 from cloister.storage.postgres.tenant_share import TenantShare
@@ -37,17 +38,17 @@ _NETWORK = {"keepalives_idle": 5, "keepalives_interval": 2, "keepalives_count": 
 WRITE_ATTEMPTS = 5
 _CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected, RowRemoved)
 
-_CONFIGURE = """
-SET ROLE {role};
-SET lock_timeout = {lock};
-SET cursor_tuple_fraction = 1;
-SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
-"""
+# Sent at the start of every transaction, after BEGIN and as a message of its own: what is set ends with the transaction. Behind a
+# pooler in transaction mode the next one of this connection may run on another connection of the server; and Citus forwards the
+# whole message to its shards.
+_LOCAL = "SET LOCAL ROLE {role}; SET LOCAL lock_timeout = {lock}; SET LOCAL cursor_tuple_fraction = 1"
+_LOCAL_TENANT = b"; SET LOCAL cloister.tenant = '%d'"
+_LOCAL_DURABLE = b"; SET LOCAL synchronous_commit = on"
 
 
 class Connections:
-    """A pool of connections under one role. A connection is borrowed for one transaction, and driver errors are translated. While
-    the server is away, every transaction is refused at once."""
+    """A pool of connections, each of whose transactions runs under one role. A connection is borrowed for one transaction, and has
+    no settings outside of it; driver errors are translated. While the server is away, every transaction is refused at once."""
 
     def __init__(
         self,
@@ -66,7 +67,7 @@ class Connections:
         self._status = status
         self._most = most
         self._share = TenantShare(most)
-        self._configuration = _CONFIGURE.format(role=role, lock=round(1000 * LOCK_SECONDS)).encode()
+        self._local = _LOCAL.format(role=role, lock=round(1000 * LOCK_SECONDS)).encode()
         self._pool = ConnectionPool[WatchedConnection](
             make_conninfo("", **{**_NETWORK, **conninfo_to_dict(conninfo)}),
             connection_class=WatchedConnection,
@@ -90,10 +91,11 @@ class Connections:
         self, opening: str, *, tenant: TenantId | None = None, writes: bool = False
     ) -> Generator[Connection]:
         """A transaction that is committed when the block ends, and rolled back if the block raises. `OutcomeUnknown` if it `writes`
-        and the server is lost before it has confirmed the commit. A `tenant` does not get all connections."""
+        and the server is lost before it has confirmed the commit. Row-level security shows the rows of the `tenant`, which does not
+        get all connections."""
         self._availability.check()
         with nullcontext() if tenant is None else self._share_of(tenant):
-            connection = self._begin(opening.encode())
+            connection = self._begin(opening.encode(), tenant, writes=writes)
             try:
                 yield connection
                 self._commit(connection, writes=writes)
@@ -140,29 +142,35 @@ class Connections:
         self._pool.close()
 
     def _configure(self, connection: WatchedConnection) -> None:
-        """Send every int as BIGINT, the type of our columns, so that a query is prepared once and uses its indexes."""
+        """Send every int as BIGINT, the type of our columns, so that a query is prepared once and uses its indexes. Behind a pooler
+        nothing is prepared: the statement would be on another connection of the server, where another client's can have its
+        name."""
         connection.availability = self._availability
         connection.adapters.register_dumper(int, Int8BinaryDumper)
-        connection.execute(self._configuration, prepare=False)
+        is_pooled, connection.commits_early = state_of(connection)
+        if is_pooled:
+            connection.prepare_threshold = None
 
-    def _begin(self, opening: bytes) -> WatchedConnection:
+    def _begin(self, opening: bytes, tenant: TenantId | None, *, writes: bool) -> WatchedConnection:
         """A connection in a new transaction. A connection that broke while idle is replaced, since nothing has run on it yet."""
         try:
             try:
-                return self._opened(opening)
+                return self._opened(opening, tenant, writes=writes)
             except ServerSilent:
                 raise
             except psycopg.OperationalError:
                 self._availability.ask()
                 self._pool.check()
-                return self._opened(opening)
+                return self._opened(opening, tenant, writes=writes)
         except psycopg.Error as error:
             raise translated(error, self._server) from error
 
-    def _opened(self, opening: bytes) -> WatchedConnection:
+    def _opened(self, opening: bytes, tenant: TenantId | None, *, writes: bool) -> WatchedConnection:
         connection = self._borrow()
+        local = self._local if tenant is None else self._local + _LOCAL_TENANT % tenant
         try:
             connection.execute(opening, prepare=False)
+            connection.execute(local + _LOCAL_DURABLE if writes and connection.commits_early else local, prepare=False)
         except BaseException:  # raised again: a connection that is not given back is lost to the pool
             self._pool.putconn(connection)
             raise

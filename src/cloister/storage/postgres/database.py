@@ -1,8 +1,9 @@
 """PostgreSQL through psycopg: transactions on pooled connections, under roles that are subject to row-level security.
 
 The login of the URL only migrates. Tenants' transactions run as `cloister_tenant`, which sees the rows of the tenant that the
-transaction sets; maintenance runs as `cloister_maintenance`. Only `RESET ROLE` leaves these roles, and no code here runs it. A
-login that is no superuser and owns no tables would gain little even by that: see `row_security.administration`.
+transaction sets; maintenance runs as `cloister_maintenance`. Role, tenant and timeouts are set for one transaction, never for a
+connection: a pooler may give each transaction another one. Only `RESET ROLE` leaves these roles, and no code here runs it. A login
+that is no superuser and owns no tables would gain little even by that: see `row_security.administration`.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -27,6 +28,7 @@ from cloister.storage.postgres.driver import (
     parsed,
     psycopg,
     sql,
+    state_of,
     translated,
 )
 from cloister.storage.postgres.notifications import PostgresNotifier
@@ -50,12 +52,17 @@ _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
 _CHECK_WRITES = b"SELECT tenant_id FROM tenant ORDER BY tenant_id LIMIT 1 FOR UPDATE SKIP LOCKED"
 
 
-def open_postgres(url: str, *, connections: int = CONNECTIONS, seconds: float = SECONDS) -> "PostgresDatabase":
+def open_postgres(
+    url: str, *, connections: int = CONNECTIONS, seconds: float = SECONDS, direct: str | None = None
+) -> "PostgresDatabase":
     """Connect, migrate the schema, and open a database with at most this many connections for reads of tenants, and as many for
-    their writes. A server that does not answer for these `seconds` is away."""
+    their writes. A server that does not answer for these `seconds` is away. If the `url` is that of a pooler, `direct` is that of
+    the server itself, where notifications can be received and this process can have a lock; without it, changes are polled for, and
+    the turn of a killed process ends with its lease."""
     conninfo, server = parsed(url)
     try:
-        with psycopg.connect(conninfo, autocommit=True) as connection:
+        with psycopg.connect(conninfo, autocommit=True, prepare_threshold=None) as connection:
+            is_pooled, _ = state_of(connection)
             _migrate(connection)
     except psycopg.Error as error:
         raise translated(error, server) from error
@@ -64,10 +71,11 @@ def open_postgres(url: str, *, connections: int = CONNECTIONS, seconds: float = 
     def pool(role: str, fewest: int, most: int) -> Connections:
         return Connections(conninfo, server, availability, status, role=role, fewest=fewest, most=most)
 
+    own_server = parsed(direct)[0] if direct is not None else None if is_pooled else conninfo
     reads = pool(row_security.TENANT_ROLE, 1, connections)
     return PostgresDatabase(
-        notifier=PostgresNotifier(conninfo, reads),
-        process_locks=PostgresProcessLocks(conninfo, reads),
+        notifier=PostgresNotifier(own_server or conninfo, reads, polls=own_server is None),
+        process_locks=PostgresProcessLocks(own_server, reads),
         reads=reads,
         writes=pool(row_security.TENANT_ROLE, 1, connections),
         maintenance=pool(row_security.MAINTENANCE_ROLE, 0, _MAINTENANCE_CONNECTIONS),
@@ -105,7 +113,7 @@ class PostgresDatabase:
 
     @contextmanager
     def read(self, reach: Reach) -> Generator[Transaction]:
-        with self._reads.transaction(_within(_READ, reach), tenant=reach.tenant) as connection:
+        with self._reads.transaction(_READ, tenant=reach.tenant) as connection:
             transaction = _PostgresTransaction(connection, self._queries, reach)
             try:
                 yield transaction
@@ -114,7 +122,6 @@ class PostgresDatabase:
 
     def write(self, reach: Reach, work: Callable[[Transaction], T]) -> T:
         """Run `work` on the caller's thread, and again from the start after a deadlock or another conflict."""
-        opening = _within(_WRITE, reach)
 
         def attempt(connection: Connection) -> T:
             transaction = _PostgresTransaction(connection, self._queries, reach)
@@ -123,7 +130,7 @@ class PostgresDatabase:
             finally:
                 transaction.end()
 
-        return self._writes.write(opening, attempt, tenant=reach.tenant)
+        return self._writes.write(_WRITE, attempt, tenant=reach.tenant)
 
     def write_batch(
         self,
@@ -281,11 +288,6 @@ class PostgresMaintenance:
     def backup(self, target: Path, progress: StepProgress) -> BackupReport:
         with self._connections.transaction(_READ) as connection:
             return write_backup(connection, target, progress)
-
-
-def _within(opening: str, reach: Reach) -> str:
-    """The statements that begin a transaction and set its tenant, in one round trip; `:d` only formats integers."""
-    return f"{opening}; SELECT set_config('cloister.tenant', '{reach.tenant:d}', true)"
 
 
 def _migrate(connection: Connection) -> None:

@@ -28,6 +28,9 @@ except ImportError as missing:
 
 Connection = psycopg.Connection[TupleRow]
 
+# A pooler gives each of its clients a process id of its own making.
+_STATE = b"SELECT pg_backend_pid(), current_setting('synchronous_commit')"
+
 CONNECT_SECONDS = 5
 
 
@@ -49,6 +52,15 @@ def translated(error: psycopg.Error, server: str) -> StorageError:
             return StorageUnavailable(f"{server} cannot be reached: {said}.")
         case _:
             return StorageError(f"The database refused the request: {said}.")
+
+
+def state_of(connection: Connection) -> tuple[bool, bool]:
+    """Whether a pooler, such as pgbouncer, is between here and the server, and whether the server confirms a commit before it is on
+    disk."""
+    row = connection.execute(_STATE, prepare=False).fetchone()
+    assert row is not None
+    process, commit = row
+    return process != connection.info.backend_pid, commit == "off"
 
 
 def parsed(url: str) -> tuple[str, str]:

@@ -1,5 +1,8 @@
 """Events between the processes of one PostgreSQL database, by NOTIFY and LISTEN.
 
+Behind a pooler in transaction mode nothing can be received: without the address of the server itself, changes are polled for, and
+events still published for processes that have it.
+
 Events are queued, and a sender thread publishes each batch in one small transaction that writes no rows. A NOTIFY inside each write
 would serialise all commits of the database, because PostgreSQL takes a global lock for it. A subscriber has its own connection.
 
@@ -20,7 +23,7 @@ from cloister.domain.errors import CloisterError, StorageError
 from cloister.domain.events import Event, reset
 from cloister.domain.identifiers import TenantId
 from cloister.domain.timestamps import now
-from cloister.storage.notifications import OnEvents, Publisher
+from cloister.storage.notifications import OnEvents, PollingNotifier, Publisher
 from cloister.storage.postgres.connections import Connections
 from cloister.storage.postgres.driver import Connection, conninfo_to_dict, make_conninfo, psycopg
 from cloister.storage.postgres.notification_envelopes import LARGEST_TEXT, Envelopes
@@ -37,6 +40,7 @@ _FORM = 1
 _CHANNEL = "'cloister_events_' || CAST(CAST(to_regnamespace(quote_ident(current_schema())) AS oid) AS text)"
 _NOTIFY = f"SELECT count(pg_notify({_CHANNEL}, payload)) FROM unnest(CAST(%s AS text[])) AS payload".encode()
 _OWN_CHANNEL = f"SELECT {_CHANNEL}".encode()
+_SNAPSHOT = b"SELECT CAST(pg_current_snapshot() AS text)"
 _KEY = b"SELECT secret FROM notification_key"
 # TCP keepalive: a lost connection is noticed within half a minute.
 _KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
@@ -45,9 +49,12 @@ _TenantEvents = tuple[TenantId, Sequence[Event]]
 
 
 class PostgresNotifier:
-    """Publishes and receives events over NOTIFY and LISTEN. Starts no thread and no connection before it is used."""
+    """Publishes and receives events over NOTIFY and LISTEN. Starts no thread and no connection before it is used. If it `polls`,
+    it receives none, and notices that transactions were committed."""
 
-    def __init__(self, conninfo: str, connections: Connections) -> None:
+    def __init__(self, conninfo: str, connections: Connections, *, polls: bool) -> None:
+        self.polls = polls
+        self._poller = PollingNotifier(self._snapshot)
         self._conninfo = make_conninfo("", **{**_KEEPALIVE, **conninfo_to_dict(conninfo)})
         self._connections = connections
         self._origin = secrets.token_hex(8)
@@ -72,6 +79,10 @@ class PostgresNotifier:
                     self._sender = _started("cloister-notify", self._send_queued)
 
     def subscribe(self, on_events: OnEvents, on_missed: Callable[[], None]) -> None:
+        if self.polls:
+            LOGGER.warning("behind a pooler, changes of other processes are polled for: set CLOISTER_POSTGRES_DIRECT")
+            self._poller.subscribe(on_events, on_missed)
+            return
         ready = threading.Event()
         self._listener = _started("cloister-listen", lambda: self._listen(on_events, on_missed, ready))
         # If the server cannot be reached now, `on_missed` is called once it can.
@@ -81,9 +92,17 @@ class PostgresNotifier:
         with self._lock:
             self._stopping.set()
             self._queue.put(None)
+        self._poller.close()
         for thread in (self._sender, self._listener):
             if thread is not None:
                 thread.join(_WAIT_SECONDS)
+
+    def _snapshot(self) -> str:
+        """Which transactions are committed and which are not, which every write changes, also one of this process."""
+        with self._connections.transaction("BEGIN READ ONLY") as connection:
+            row = connection.execute(_SNAPSHOT).fetchone()
+            assert row is not None
+            return row[0]
 
     def _send_queued(self) -> None:
         while (first := self._queue.get()) is not None:

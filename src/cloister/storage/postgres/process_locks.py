@@ -26,15 +26,17 @@ _IS_FREE = b"SELECT pg_try_advisory_xact_lock_shared(%s), pg_postmaster_start_ti
 
 
 class PostgresProcessLocks:
-    """The locks of this process, and a look at those of others. Nothing is started before a lock is taken."""
+    """The locks of this process, and a look at those of others. Nothing is started before a lock is taken. `conninfo` is that of
+    the server itself: a pooler would not release the lock of a process that ended. Without it this process takes no lock."""
 
-    def __init__(self, conninfo: str, connections: Connections) -> None:
-        self._conninfo = make_conninfo("", **{**_NETWORK, **conninfo_to_dict(conninfo)})
+    def __init__(self, conninfo: str | None, connections: Connections) -> None:
+        self._conninfo = conninfo and make_conninfo("", **{**_NETWORK, **conninfo_to_dict(conninfo)})
         self._connections = connections
         self._locks: dict[int, _Lock] = {}
 
     def take(self, number: int) -> None:
-        self._locks[number] = _Lock(self._conninfo, number)
+        if self._conninfo is not None:
+            self._locks[number] = _Lock(self._conninfo, number)
 
     def has(self, number: int) -> bool:
         lock = self._locks.get(number)

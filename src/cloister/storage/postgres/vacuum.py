@@ -17,7 +17,7 @@ def vacuum_database(conninfo: str, server: str, progress: StepProgress = no_prog
     """`VACUUM` of every table that the login owns. The space of dead rows is used again; only free pages at the end of a table go
     back to the file system. `VACUUM FULL` gives all of it back, and locks each table while it does."""
     try:
-        with psycopg.connect(conninfo, autocommit=True) as connection:
+        with psycopg.connect(conninfo, autocommit=True, prepare_threshold=None) as connection:
             before = _size(connection)
             tables: list[tuple[str, bool]] = connection.execute(_TABLES).fetchall()
             owned = [table for table, is_owned in tables if is_owned]

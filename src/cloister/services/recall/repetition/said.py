@@ -106,11 +106,7 @@ class Said:
 
     def is_nearly(self, other: "Said") -> bool:
         """Whether two long messages of one speaker differ in few words. Other numbers, names or negations are another statement."""
-        if (
-            self._speaker != other._speaker
-            or self._unspaced != other._unspaced
-            or not (self.is_long and other.is_long)
-        ):
+        if self._speaker != other._speaker or self._unspaced != other._unspaced or not (self.is_long and other.is_long):
             return False
         ours, theirs = self._set, other._set
         most = (1 - (_SAME_PAIRS if self._unspaced else _SAME_SHARE)) * (len(ours) + len(theirs))
