@@ -114,6 +114,18 @@ class Column(Generic[_Scalar]):
         self._data = grown
 
 
+def distinct(*rows: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+    """The numbers of all these arrays, sorted, each once. For some thousands this is many times faster than `np.unique`."""
+    found = np.concatenate(rows)
+    found.sort()
+    if not len(found):
+        return found
+    new = np.empty(len(found), np.bool_)
+    new[0] = True
+    np.not_equal(found[1:], found[:-1], out=new[1:])
+    return found[new]
+
+
 def fill_vectors(into: npt.NDArray[np.float16], vectors: Sequence[bytes | None]) -> None:
     """Copy stored vectors, single or concatenated, into the rows of a matrix; a missing vector becomes zeros."""
     flat, end = into.reshape(-1), 0

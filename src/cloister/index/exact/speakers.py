@@ -38,6 +38,7 @@ class Speakers:
         self._by_term: dict[int, set[int]] = {}
         self._name_terms: set[int] = set()
         self._by_role: dict[Wanted, npt.NDArray[np.bool_] | None] = {}
+        self._nameless_assistants: npt.NDArray[np.bool_] | None = None
 
     @property
     def roles(self) -> npt.NDArray[np.int8]:
@@ -45,7 +46,7 @@ class Speakers:
 
     @property
     def nbytes(self) -> int:
-        masks = 2 * self._roles.nbytes
+        masks = 3 * self._roles.nbytes
         return self._slots.nbytes + self._roles.nbytes + masks + _NAME_BYTES * len(self._names)
 
     def reserve(self, count: int) -> None:
@@ -60,6 +61,7 @@ class Speakers:
         slots[:] = list(map(self._slot_of.__getitem__, authors))
         self._roles.extend(len(roles))[:] = roles
         self._by_role.clear()
+        self._nameless_assistants = None
         uses = np.bincount(slots, minlength=len(self._names))
         uses[: len(self._uses)] += self._uses
         self._uses = uses
@@ -73,6 +75,7 @@ class Speakers:
         self._roles.live[rows] = _NO_SLOT
         self._removed += len(rows)
         self._by_role.clear()
+        self._nameless_assistants = None
         unused = {slot for slot in np.unique(slots).tolist() if slot != _NAMELESS and not self._uses[slot]}
         if not unused:
             return
@@ -99,11 +102,13 @@ class Speakers:
 
     def shares(self, begin: int) -> npt.NDArray[np.float32]:
         """The weight of each row from `begin` on in its session: nameless assistants write much and count little."""
-        return _shares(self._roles.live[begin:], self._slots.live[begin:])
+        return _shares((self._roles.live[begin:] == _ASSISTANT) & (self._slots.live[begin:] == _NAMELESS))
 
     def shares_of(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float32]:
         """The same for some rows."""
-        return _shares(self._roles.live[rows], self._slots.live[rows])
+        if self._nameless_assistants is None:
+            self._nameless_assistants = (self._roles.live == _ASSISTANT) & (self._slots.live == _NAMELESS)
+        return _shares(self._nameless_assistants.take(rows))
 
     def is_name(self, term: int) -> bool:
         """Whether a term is of a name's word, in any language: a text in German has it under its German stem."""
@@ -172,5 +177,5 @@ def _without(named: dict[Key, set[int]], slots: set[int]) -> dict[Key, set[int]]
     return {key: left for key, found in named.items() if (left := found - slots)}
 
 
-def _shares(roles: npt.NDArray[np.int8], slots: npt.NDArray[np.int32]) -> npt.NDArray[np.float32]:
-    return np.where((roles == _ASSISTANT) & (slots == _NAMELESS), np.float32(_ASSISTANT_SHARE), np.float32(1))
+def _shares(of_nameless_assistants: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
+    return np.where(of_nameless_assistants, np.float32(_ASSISTANT_SHARE), np.float32(1))

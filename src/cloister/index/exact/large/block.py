@@ -18,7 +18,7 @@ from cloister.domain.recall.ranking import Evidence, no_evidence
 from cloister.index.cache import bytes_of
 from cloister.index.exact.background import start_in_thread
 from cloister.index.exact.block import EmbedQuery
-from cloister.index.exact.columns import Column, Rows, fill_vectors
+from cloister.index.exact.columns import Column, Rows, distinct, fill_vectors
 from cloister.index.exact.copies import Copies
 from cloister.index.exact.dates import Dates
 from cloister.index.exact.large.candidates import Candidates, chunks
@@ -237,7 +237,7 @@ class LargeBlock:
         scanned()
         self._mend(coded, semantic)
         selected, extremes = candidates.select(semantic, depth, narrowed=self._vectors is None)
-        rows = np.union1d(selected, extremes)
+        rows = distinct(selected, extremes)
         if self._vectors is None:
             _, estimated = self._scores_of(rows, partial(self._codes.fine_products, coded))
             rows = candidates.narrow(rows, extremes, estimated, depth, self._codes.doubt)
@@ -251,7 +251,7 @@ class LargeBlock:
         groups = self._copies.groups_of(rows)
         if groups.max() < 0:
             return rows
-        return np.union1d(rows, self._copies.rows_of(groups, _MOST_COPIES))
+        return distinct(rows, self._copies.rows_of(groups, _MOST_COPIES))
 
     def _roles_of(self, allowed: npt.NDArray[np.int64]) -> npt.NDArray[np.int8]:
         """The roles of these messages; all others have none, so that they are not selected."""
@@ -275,18 +275,25 @@ class LargeBlock:
     ) -> tuple[Floats, Floats]:
         """The scores of some rows, and of their windows, given how to get the products of rows."""
         window_rows = self._chains.window_rows(rows)
-        needed, at = np.unique(np.concatenate(window_rows).astype(np.intp), return_inverse=True)
-        first = int(needed[0] == NONE)
-        products = np.zeros(len(needed), np.float32)
-        products[first:] = products_of(needed[first:])
-        of_windows = products[at].reshape(len(window_rows), len(rows))
+        wanted = np.concatenate(window_rows)
+        is_needed = np.zeros(len(self._ids.live), np.bool_)
+        is_needed[wanted] = True
+        is_needed[NONE] = False
+        needed = np.flatnonzero(is_needed)
+        # Only the cells of needed rows are read; that of no row is the first, which is zero.
+        at = np.empty(len(is_needed), np.int32)
+        at[needed] = np.arange(1, len(needed) + 1, dtype=np.int32)
+        at[NONE] = 0
+        products = np.zeros(len(needed) + 1, np.float32)
+        products[1:] = products_of(needed)
+        of_windows = products.take(at.take(wanted)).reshape(len(window_rows), len(rows))
         return of_windows[0], self._chains.scores(window_rows, of_windows)
 
     def _stored_products(
         self, vector: npt.NDArray[np.float16], fetch: FetchVectors, rows: npt.NDArray[np.intp]
     ) -> Floats:
         if self._vectors is not None:
-            return row_products(self._vectors.live[rows], vector)
+            return row_products(self._vectors.live.take(rows, axis=0), vector)
         return row_products(_fetched(self._ids.live[rows], self._dimension, fetch), vector)
 
 

@@ -3,7 +3,7 @@
 Rows are selected by the same ranking that orders the answer, for each role and for a session, because the caller picks by these.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from cloister.domain.conversation import ROLES
 from cloister.domain.identifiers import SEQUENCE_BITS
 from cloister.domain.recall.ranking import Bounds, Evidence, rank
+from cloister.index.exact.columns import distinct
 from cloister.index.exact.large.lexicon import Scores
 from cloister.index.exact.large.selection import Best, BestOfRoles, best_positions
 
@@ -61,7 +62,7 @@ class Candidates:
             rows = np.flatnonzero((self.slots == self.session) & (self.roles >= 0))
             scores = rank(self.evidence(rows, semantic[rows], bounds))
             found.append(rows[best_positions(scores, self.ids[rows], count)])
-        return _union(found), extremes
+        return distinct(*found), extremes
 
     def narrow(self, rows: Positions, extremes: Positions, semantic: Floats, depth: int, doubt: float) -> Positions:
         """The best of these sorted rows by better estimates of their semantic scores, which may be wrong by `doubt`; and the
@@ -76,7 +77,7 @@ class Candidates:
         found = [rows[self._near_best(rows, scores, np.flatnonzero(group), depth, doubt)] for group in groups]
         ids = self.ids[extremes]
         furthest = [extremes[best_positions(by, ids, _NARROW_EXTREMES)] for by in (ends, -ends)]
-        return _union([*found, *furthest])
+        return distinct(*found, *furthest)
 
     def _near_best(self, rows: Positions, scores: Floats, among: Positions, depth: int, doubt: float) -> Positions:
         """Of some positions those that may be among the `depth` best, if scores are wrong by `doubt`."""
@@ -95,7 +96,7 @@ class Candidates:
                 near = near[self.alive[begin + near]]
                 if len(near):
                     best.add(near + begin, scores[near])
-        return _union([best.rows() for best in ends])
+        return distinct(*(best.rows() for best in ends))
 
     def evidence(self, rows: Positions, semantic: Floats, bounds: Range) -> Evidence:
         """The evidence for rows of these semantic scores, which lie within `bounds` in the whole pool."""
@@ -190,7 +191,3 @@ def chunks(count: int) -> Iterator[tuple[int, int]]:
 
 def _range(values: Floats) -> Range:
     return float(values.min()), float(values.max())
-
-
-def _union(rows: Sequence[Positions]) -> Positions:
-    return np.unique(np.concatenate(rows))
