@@ -61,9 +61,13 @@ def assemble(
     if in_time_order:
         chosen.sort(key=lambda item: (item.message.created_at, item.message.id))
     left = None if left is None else left - sum(_cost(item.message) for item in chosen)
-    others = tuple(stored for stored in derived.memories if not stored.memory.pinned)
-    fitting, derived_tokens = _derived_that_fit(replace(derived, memories=others), left)
-    fitting = replace(fitting, memories=(*pinned, *fitting.memories))
+    unpinned = derived
+    if derived.memories:
+        others = tuple(stored for stored in derived.memories if not stored.memory.pinned)
+        unpinned = replace(derived, memories=others)
+    fitting, derived_tokens = _derived_that_fit(unpinned, left)
+    if pinned:
+        fitting = replace(fitting, memories=(*pinned, *fitting.memories))
     too_much = {
         "current_conversation": len(conversation) - len(kept) + unshown,
         "relevant_history": len(history) - len(chosen),
@@ -166,6 +170,8 @@ def _pinned_that_fit(derived: Derived, budget: int | None) -> tuple[tuple[Stored
 
 def _derived_that_fit(derived: Derived, budget: int | None) -> tuple[Derived, int]:
     """The derived data that fits, each kind in its order, and its tokens."""
+    if not (derived.memories or derived.entities or derived.observations):
+        return derived, 0
     room = _Counter(budget)
     memories = tuple(stored for stored in derived.memories if room.takes(stored.memory.content))
     entities = tuple(entity for entity in derived.entities if room.takes(f"{entity.name} {entity.notes}"))

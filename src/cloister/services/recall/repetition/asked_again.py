@@ -117,7 +117,10 @@ class AskedWords:
     @cached_property
     def _spoken(self) -> str:
         """The text without greetings and thanks."""
-        return " ".join(each for each in sentences(self.text) if not is_small_talk(each)) or self.text
+        found = sentences(self.text)
+        if len(found) == 1 and found[0] == self.text:  # most questions: all of it, whatever it is
+            return self.text
+        return " ".join(each for each in found if not is_small_talk(each)) or self.text
 
     @cached_property
     def terms(self) -> frozenset[int]:
@@ -237,7 +240,8 @@ def does_not_know(text: str, question: AskedWords) -> bool:
         return False
     unspaced = is_unspaced(text)
     found = frozenset[int]() if unspaced else frozenset(terms.term_list(text)) - _MARKS
-    if not question.any_terms.issuperset(found - _unknowing_terms()):
+    others = found - _unknowing_terms()
+    if others and not question.any_terms.issuperset(others):
         return False
     more = found - question.any_terms
     said = sentences(text)
