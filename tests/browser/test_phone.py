@@ -93,3 +93,12 @@ def test_long_names_never_break_the_layout(desk: Desk, length: int, width: int) 
     assert not tab.page.evaluate(
         "(() => { const d = document.querySelector('dialog'); return d.scrollWidth > d.clientWidth })()"
     )
+
+
+def test_fault_22_a_title_that_is_cut_off_is_whole_when_the_pointer_rests_on_it(desk: Desk) -> None:
+    title = "A conversation about everything that grows along the wall by the gate, " * 2
+    desk.tenant.new_session("long-title", title=title.strip())
+    tab = desk.sign_in()
+    shown = tab.row(title.strip()).locator(".session-title")
+    expect(shown).to_have_attribute("title", title.strip())
+    assert shown.evaluate("each => each.scrollWidth > each.clientWidth")

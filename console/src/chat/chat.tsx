@@ -20,6 +20,8 @@ import type { Said } from "./talk/said";
 import { useTalk } from "./talk/use-talk";
 import { useSpoken } from "./use-spoken";
 
+const LOST = "The server stopped before this reply was finished, and did not store it. What had arrived is shown until this page is left.";
+
 /** The conversation of this tab. `inside` says whether it is shown in a window over another page. */
 export function Chat({ inside = false }: { inside?: boolean }) {
   const { session, turn } = useTab();
@@ -80,7 +82,8 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
   };
   const last = messages.at(-1);
   const awaited = busy && last?.status !== "writing";
-  const unanswered = !busy && phase === "here" && last?.role === "user" && last.id !== null && house.mayWrite;
+  const isLost = last?.status === "lost";
+  const unanswered = !busy && phase === "here" && (isLost || (last?.role === "user" && last.id !== null)) && house.mayWrite;
   const asked = drawer === null ? null : messages.find((message) => message.id === drawer);
   return (
     <div className={asked ? "chat with-drawer" : "chat"}>
@@ -105,7 +108,8 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
               {awaited && <article className="message reply" aria-label="Reply" aria-busy="true"><Writing begun={false} /></article>}
               {unanswered && (
                 <p className="unanswered">
-                  <span>No reply yet.</span> <button type="button" className="link" onClick={() => void talk.regenerate(null)}>Get a reply</button>
+                  <span>{isLost ? LOST : "No reply yet."}</span>{" "}
+                  <button type="button" className="link" onClick={() => void talk.regenerate(null)}>{isLost ? "Regenerate" : "Get a reply"}</button>
                 </p>
               )}
             </>

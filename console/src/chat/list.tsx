@@ -6,7 +6,8 @@
 import { startTransition, useCallback, useEffect, useLayoutEffect, useRef, useState, type ReactNode } from "react";
 
 import { Icon } from "../parts/icon";
-import type { Talk, TalkState } from "./talk/talk";
+import type { TalkState } from "./talk/state";
+import type { Talk } from "./talk/talk";
 import type { Said } from "./talk/said";
 
 const AT_FIRST = 24;

@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 
-import type { TalkState } from "./talk/talk";
+import type { TalkState } from "./talk/state";
 
 /** What a screen reader is told of a reply: that it is being written, and then its words, as they are shown and not as they were marked up. */
 export function useSpoken({ messages, busy, fresh }: TalkState): string {

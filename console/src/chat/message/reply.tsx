@@ -15,6 +15,7 @@ export function Reply({ message, session, versions, locked, isFresh, isFound, ac
       <Body message={message} session={session} isFresh={isFresh} />
       {writing && <Writing begun={message.text !== ""} />}
       {message.status === "partial" && <p className="cut" role={isFresh ? "alert" : undefined}>Stopped.{message.error ? ` ${message.error}` : ""}</p>}
+      {message.status === "lost" && <p className="cut">Not stored.</p>}
       {!writing && (
         <footer>
           <RecalledBadge message={message} onClick={() => actions.onRecalled(message)} />

@@ -10,8 +10,11 @@ export interface Said {
   id: string | null;
   role: "user" | "assistant" | "system";
   text: string;
-  /** `writing`: the reply is being streamed. `sending`: the server has not confirmed the message yet. */
-  status: Status | "writing" | "sending";
+  /**
+   * `writing`: the reply is being streamed. `sending`: the server has not confirmed the message yet. `lost`: the connection broke in the
+   * middle of the reply, and the server has not stored it.
+   */
+  status: Status | "writing" | "sending" | "lost";
   createdAt: string | null;
   error: string | null;
   author: string | null;

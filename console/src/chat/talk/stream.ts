@@ -3,6 +3,8 @@
 import { checkedFetch, segment } from "../../api/client";
 import type { Context, Status } from "../../api/shapes";
 
+const SHOW_EVERY = 40;
+
 /** What the last event of a turn says about the reply. */
 export interface ReplyEnd {
   message_id: string | null;
@@ -87,6 +89,34 @@ export async function readReply(response: Response, reader: ReplyReader): Promis
   }
   if (finished.end === null && finished.error === null) throw new CutOff();
   return finished;
+}
+
+/** Read a reply to its end, and show what has arrived no more often than the eye can follow. */
+export async function readShown(response: Response, show: (arrived: { text: string; context: Context | null }) => void): Promise<FinishedReply> {
+  const arrived: { text: string; context: Context | null } = { text: "", context: null };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const put = () => {
+    timer = undefined;
+    show({ ...arrived });
+  };
+  const soon = () => {
+    timer ??= setTimeout(put, SHOW_EVERY);
+  };
+  try {
+    return await readReply(response, {
+      onContext: (given) => {
+        arrived.context = given;
+        soon();
+      },
+      onText: (delta) => {
+        arrived.text += delta;
+        soon();
+      },
+    });
+  } finally {
+    clearTimeout(timer);
+    if (arrived.text || arrived.context) put();
+  }
 }
 
 async function* eventsOf(response: Response): AsyncGenerator<StreamEvent> {

@@ -1,71 +1,30 @@
 /** One conversation, in step with the server: what it stores is what is shown, and a running turn is followed whoever began it. */
 
-import { post, Refusal, sentence, sessionPath } from "../../api/client";
+import { post, Refusal, sessionPath } from "../../api/client";
 import { events, type HouseEvent } from "../../api/events";
 import { allBranches, chooseBranch, createSession, findSession } from "../../api/sessions";
-import type { Context, StoredMessage } from "../../api/shapes";
+import type { StoredMessage } from "../../api/shapes";
 import { drafts } from "../composer/drafts";
 import { messagesOf, type ReadFile } from "../composer/files";
 import { versionsOf, type Versions } from "./branches";
 import { loadAround, loadEnd, NOTHING_LOADED, withEnd, withNewer, withOlder, type Loaded } from "./history";
 import { fromStored, newSaid, upToTheQuestion, type Said } from "./said";
-import { CutOff, followTurn, readReply, startTurn, turnPath, type FinishedReply, type TurnRequest } from "./stream";
+import { IN_PROGRESS, NOTHING_KNOWN, trouble, unchanged, type TalkHost, type TalkState } from "./state";
+import { CutOff, followTurn, readShown, startTurn, turnPath, type FinishedReply, type TurnRequest } from "./stream";
 
 const SOON = 80;
-const SHOW_EVERY = 40;
-
-/** `new`: nothing was said yet, and the server knows nothing of it. `missing`: the address names it, and there is none. */
-export type Phase = "loading" | "new" | "here" | "gone" | "missing" | "unreachable";
-
-export interface Notice {
-  tone: "calm" | "trouble";
-  text: string;
-}
-
-export interface TalkState {
-  phase: Phase;
-  messages: readonly Said[];
-  /** A reply is awaited or coming, from here or from another tab. */
-  busy: boolean;
-  notice: Notice | null;
-  hasOlder: boolean;
-  hasNewer: boolean;
-  versions: ReadonlyMap<string, Versions>;
-  /** The replies that ended while this tab followed them, by key. */
-  fresh: ReadonlySet<string>;
-}
-
-/** What a conversation needs to know of the tab and the lists around it. */
-export interface TalkHost {
-  /** Whether the conversation may exist: one that was only just begun here cannot. */
-  mayExist: () => boolean;
-  isAddressed: () => boolean;
-  /** Whether it is among the conversations that the sidebar lists. */
-  isListed: () => boolean;
-  /** The conversation exists: it was found, or its first message was stored. */
-  onExists: (firstWords: string | null) => Promise<void>;
-}
-
-const IN_PROGRESS: Notice = {
-  tone: "calm",
-  text: "A reply is already being written in this conversation, so yours was not sent. It is still in the field.",
-};
+/** A turn whose server was killed ends by itself, within seconds: so often, and after so long each time, it is asked for again. */
+const RETRIES = 10;
+const RETRY_AFTER = 1_000;
 
 export class Talk {
-  private state: TalkState = {
-    phase: "loading",
-    messages: [],
-    busy: false,
-    notice: null,
-    hasOlder: false,
-    hasNewer: false,
-    versions: new Map(),
-    fresh: new Set(),
-  };
+  private state = NOTHING_KNOWN;
   private readonly watchers = new Set<() => void>();
   private loaded: Loaded = NOTHING_LOADED;
   private exists = false;
   private running = false;
+  /** What had arrived of a reply that broke off, until the server has a reply to the same question. */
+  private lost: Said | null = null;
   private lastKey = 0;
   private project: string | null = null;
   private onReplied: () => void = () => undefined;
@@ -218,7 +177,8 @@ export class Talk {
   private hear(event: HouseEvent, soon: () => void): void {
     if (event.type !== "reset" && event.session_id !== this.session) return;
     if (event.type === "turn.started") this.isTurnOpen = true;
-    if (event.type === "turn.finished") this.isTurnOpen = false;
+    // After a reset nothing is known of turns: the server that ran one may have been killed.
+    if (event.type === "turn.finished" || event.type === "reset") this.isTurnOpen = false;
     if (this.running) return;
     if (event.type === "session.deleted") void this.reload();
     else soon();
@@ -299,6 +259,8 @@ export class Talk {
   private show(loaded: Loaded): void {
     this.loaded = loaded;
     const messages = loaded.messages.flatMap((each) => fromStored(each, this.keys.get(each.id), loaded.receipts.get(each.id)) ?? []);
+    if (messages.at(-1)?.role !== "user") this.lost = null;
+    else if (this.lost && loaded.newer === null) messages.push(this.lost);
     this.become({ messages: unchanged(this.state.messages, messages), hasOlder: loaded.older !== null, hasNewer: loaded.newer !== null });
   }
 
@@ -309,7 +271,7 @@ export class Talk {
     let isStored = false;
     await this.follow([...base, ...question], async () => {
       try {
-        const response = await startTurn({ ...request, ...(this.exists ? {} : { project: this.project }) });
+        const response = await this.start({ ...request, ...(this.exists ? {} : { project: this.project }) });
         isStored = true;
         drafts.sent(this.session);
         this.become({ messages: this.state.messages.map((each) => (each.status === "sending" ? { ...each, status: "completed" } : each)) });
@@ -322,6 +284,23 @@ export class Talk {
       }
     });
     return isStored;
+  }
+
+  /** Begin a turn. One that nobody answers any more, because its server was killed, is waited for until it has ended. */
+  private async start(request: TurnRequest): Promise<Response> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await startTurn(request);
+      } catch (error) {
+        if (!(error instanceof Refusal && error.code === "turn_in_progress") || attempt > RETRIES) throw error;
+        const running = await followTurn(this.session);
+        if (running !== null) {
+          await running.body?.cancel();
+          throw error;
+        }
+        await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER));
+      }
+    }
   }
 
   private async follow(base: readonly Said[], start: () => Promise<Response>): Promise<void> {
@@ -351,32 +330,20 @@ export class Talk {
     if (error !== null || this.isTurnOpen) await this.catchUp();
   }
 
-  /** Show a reply as it is written, no more often than the eye can follow. */
+  /** Show a reply as it is written. If it breaks off, what had arrived is kept: the server may not have stored it. */
   private async readInto(reply: Said, response: Response): Promise<FinishedReply> {
-    const shown: { text: string; context: Context | null } = { text: "", context: null };
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const put = () => {
-      timer = undefined;
-      const others = this.state.messages.filter((each) => each.key !== reply.key);
-      this.become({ messages: [...others, { ...reply, ...shown }] });
-    };
-    const soon = () => {
-      timer ??= setTimeout(put, SHOW_EVERY);
-    };
+    this.lost = null;
+    let shown = reply;
     try {
-      return await readReply(response, {
-        onContext: (given) => {
-          shown.context = given;
-          soon();
-        },
-        onText: (delta) => {
-          shown.text += delta;
-          soon();
-        },
+      return await readShown(response, (arrived) => {
+        shown = { ...reply, ...arrived };
+        const others = this.state.messages.filter((each) => each.key !== reply.key);
+        this.become({ messages: [...others, shown] });
       });
-    } finally {
-      clearTimeout(timer);
-      if (shown.text || shown.context) put();
+    } catch (error) {
+      if (shown.text) this.lost = { ...shown, status: "lost" };
+      this.become({ messages: this.state.messages.map((each) => (each === shown && this.lost ? this.lost : each)) });
+      throw error;
     }
   }
 
@@ -414,21 +381,4 @@ export class Talk {
     this.state = { ...this.state, ...change };
     this.watchers.forEach((watcher) => watcher());
   }
-}
-
-function trouble(error: unknown): Notice {
-  return { tone: "trouble", text: sentence(error) };
-}
-
-/** The new messages, but those that have not changed as they were: what is shown of them is not made again. */
-function unchanged(before: readonly Said[], now: readonly Said[]): readonly Said[] {
-  const known = new Map(before.map((each) => [each.key, each]));
-  return now.map((each) => {
-    const old = known.get(each.key);
-    return old && isSame(old, each) ? old : each;
-  });
-}
-
-function isSame(one: Said, other: Said): boolean {
-  return one.id === other.id && one.text === other.text && one.status === other.status && one.error === other.error && one.createdAt === other.createdAt && one.parentId === other.parentId && one.receipt?.given === other.receipt?.given;
 }

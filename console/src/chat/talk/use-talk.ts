@@ -4,7 +4,8 @@ import { changeSession } from "../../api/sessions";
 import { useHouse, type House } from "../../house";
 import { tab } from "../../tab";
 import { titleFrom } from "../../words";
-import { Talk, type TalkState } from "./talk";
+import type { TalkState } from "./state";
+import { Talk } from "./talk";
 
 /** The conversation with this id, read and followed as long as it is shown; opened at a message if one is named. */
 export function useTalk(session: string, project: string | null, at: string | null, onReplied: () => void): [Talk, TalkState] {
