@@ -11,14 +11,14 @@ from cloister.bootstrap import Services
 from cloister.domain.archive.imported import ImportCounts
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.identifiers import format_message_id
-from support.isolation.branch_machine import BranchMachine
+from support.isolation.erasure_machine import ErasureMachine
 from support.isolation.isolation_machine import house_numbers, picks, tenant_numbers, users
 from support.isolation.oracle import Conversation, Tenant
 
 USERS = ("ann", "bob")
 
 
-class ArchiveMachine(BranchMachine):
+class ArchiveMachine(ErasureMachine):
     """ORG-11, with all that the machines before it show."""
 
     @rule(house=house_numbers, tenant=tenant_numbers)

@@ -219,6 +219,28 @@ class Tenant:
             conversation.project = None
         return len(moved)
 
+    def erase_user(self, user: str) -> tuple[int, int, int]:
+        """ORG-9: the sessions of the user, and the user's parts of projects. How many sessions, messages and memories those are."""
+        counts = self._erase([one for one in self.conversations.values() if one.user == user])
+        self.mentions = [mention for mention in self.mentions if mention.user != user]
+        return counts
+
+    def erase_project(self, project: ProjectId) -> tuple[int, int, int]:
+        """ORG-5: the sessions that are in it now, and its entities, whoever mentioned them."""
+        counts = self._erase([one for one in self.conversations.values() if one.project == project])
+        self.mentions = [mention for mention in self.mentions if mention.project != project]
+        del self.projects[project]
+        self.gone_projects.append(project)
+        return counts
+
+    def _erase(self, gone: list[Conversation]) -> tuple[int, int, int]:
+        counts = len(gone), sum(len(one.everything) for one in gone), sum(len(one.memories) for one in gone)
+        for conversation in gone:
+            del self.conversations[conversation.name]
+        for conversation in gone:
+            self.clear(conversation)
+        return counts
+
     # What derives
 
     def extract(self, conversation: Conversation) -> None:

@@ -1,4 +1,4 @@
-"""What a receipt may show, by the oracle (PRF-1): for every reader, whatever was moved, forgotten or shared since it was made."""
+"""What a receipt may show, by the oracle (PRF-1): to any reader, whatever was moved, forgotten, shared or erased since."""
 
 from dataclasses import dataclass, replace
 
@@ -8,18 +8,23 @@ from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MessageId, ReceiptId
 from cloister.domain.receipts.receipt import Receipt, receipt_of_context
 from cloister.domain.scope import Reach
+from cloister.services.receipts.reading import ShownReceipt
+from support.isolation.derived_machine import numbers
 from support.isolation.oracle import Conversation, Part, Tenant
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class MadeReceipt:
-    """The receipt of a reply, and in which part it was recalled."""
+    """A receipt, and in which part it was recalled. It goes with its messages: the question and the reply, if it has them. Without
+    a session, `conversation` only says for which project and user was searched, and it is there until one of them is erased."""
 
+    id: ReceiptId
     home: Tenant
     conversation: Conversation
-    reply: MessageId
-    question: MessageId
     part: Part
+    messages: frozenset[MessageId] = frozenset()
+    is_of_session: bool = True
+    is_erased: bool = False
 
 
 def receipt_for(context: Context, question: MessageId) -> Receipt:
@@ -31,23 +36,42 @@ def check_receipt(services: Services, made: MadeReceipt, reach: Reach) -> None:
     """It is found by who reaches its session, while its question and its reply are there; and it shows nothing that the session
     could not recall now, nor anything after the session has left the part it was recalled from."""
     home, conversation = made.home, made.conversation
-    said = {one.id for one in conversation.everything}
     is_there = (
-        home.conversations.get(conversation.name) is conversation
-        and {made.reply, made.question} <= said
-        and reach.confined_to in (None, conversation.project)
-        and reach.user in (None, conversation.user)
+        _is_left(made) and reach.confined_to in (None, conversation.project) and reach.user in (None, conversation.user)
     )
     try:
-        shown = services.receipts.get(reach, ReceiptId(made.reply))
+        shown = services.receipts.get(reach, made.id)
     except NotFound:
         assert not is_there
         return
     assert is_there
     assert len(shown.items) + sum(shown.hidden.values()) == len(shown.receipt.items)
-    if home.part(conversation) != made.part:
+    if conversation.project in home.gone_projects or home.part(conversation) != made.part:
         assert shown.items == ()
-    recallable = {one.id: one.content for _, one in home.pool(conversation)}
+    else:
+        _check_items(home, conversation, shown)
+
+
+def _is_left(made: MadeReceipt) -> bool:
+    if not made.is_of_session:
+        return not made.is_erased
+    conversation = made.conversation
+    is_there = made.home.conversations.get(conversation.name) is conversation
+    return is_there and made.messages <= {one.id for one in conversation.everything}
+
+
+def _check_items(home: Tenant, asking: Conversation, shown: ShownReceipt) -> None:
+    recallable = {one.id: one.content for _, one in home.pool(asking)}
+    sharing = [one for one in home.conversations.values() if home.may_recall(asking, one)]
+    memories = {content for one in sharing for content in one.memories}
+    entities = home.entities(asking.project, asking.user)
     for item in shown.items:
-        if item.item.kind == "message":
-            assert item.content == recallable[MessageId(item.item.id)]
+        match item.item.kind:
+            case "message":
+                assert item.content == recallable[MessageId(item.item.id)]
+            case "memory":
+                assert item.content in memories
+            case "entity":
+                assert numbers(item.words.notes or "") <= numbers(" ".join(entities[item.content]))
+            case "observation":
+                assert numbers(item.content) <= numbers(" ".join(recallable.values()))

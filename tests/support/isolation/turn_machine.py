@@ -15,7 +15,7 @@ from cloister.bootstrap import Services
 from cloister.domain.context import Context
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import Conflict, NotFound, TurnInProgress, TurnMoved
-from cloister.domain.identifiers import MessageId, ProjectId
+from cloister.domain.identifiers import MessageId, ProjectId, ReceiptId
 from cloister.domain.memory import quoted
 from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.scope import MemberVisibility, Reach
@@ -40,6 +40,7 @@ from support.isolation.receipt_checks import MadeReceipt, check_receipt, receipt
 BUDGET = 100_000
 DAY_SECONDS = 86_400
 MOST_TURNS = 6
+MOST_RECEIPTS = 12
 
 callers = st.sampled_from(("whole", "confined", "bound", "both"))
 visibilities = st.sampled_from(("shared", "private"))
@@ -217,13 +218,13 @@ class TurnMachine(DerivedMachine):
         assert message is not None
         if context is not None:
             made = MadeReceipt(
+                id=ReceiptId(message.id),
                 home=home,
                 conversation=conversation,
-                reply=message.id,
-                question=turn.question.id,
+                messages=frozenset({message.id, turn.question.id}),
                 part=running.part,
             )
-            self.receipts = [*self.receipts, made][-MOST_TURNS:]
+            self.receipts = [*self.receipts, made][-MOST_RECEIPTS:]
         left = without(recalled, self._gone(home, running)) if quotes else ()
         assert message.content == (f"{own} {quoted(left)}" if left else own)
         answered = Said(
