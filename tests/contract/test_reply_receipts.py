@@ -1,15 +1,18 @@
 """PRF-1: what the receipt of a reply says of the reply, that both are stored or neither, and how long it is kept."""
 
 import asyncio
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from cloister.domain.conversation import Draft
-from cloister.domain.errors import NotFound
+from cloister.domain.errors import Forbidden, InvalidRequest, NotFound
 from cloister.domain.identifiers import ReceiptId
 from cloister.domain.receipts.receipt import REASONS
 from cloister.domain.reply import ToolCallDelta
+from cloister.domain.scope import Reach
 from cloister.domain.timestamps import now
 from cloister.services.chat.turns import Turn, TurnRequest
 from cloister.services.recall.search import SearchTarget
@@ -143,6 +146,67 @@ def test_prf_1_receipts_of_replies_expire_by_their_own_setting(house: MemorySetu
     assert house.services.receipt_expiry.drop() == 0
     assert house.services.receipts.get(house.reach, long).receipt.kind == "reply"
     assert len(house.services.sessions.messages(house.reach, "asks", limit=9)[1]) == 2
+
+
+def test_prf_1_the_tenant_says_how_long_receipts_of_no_project_are_kept(house: MemorySetup, engine: Engine) -> None:
+    """Its setting counts for all projects too, where it is stricter; a change applies to those that are stored."""
+    expiry, garden = house.services.receipt_expiry, house.project(receipt_days=3)
+    house.session("asks", None)
+    house.session("works", garden)
+    outside, inside = receipt_of_reply(house, "asks", QUESTION), receipt_of_reply(house, "works", QUESTION)
+    other = house.services.projects.create_tenant("Other")[0]
+
+    def left(after: int) -> set[int]:
+        """Which of them are found so many days later."""
+        house.clock.moment += after * DAY
+        found: set[int] = set()
+        for id in (outside, inside):
+            with suppress(NotFound):
+                house.services.receipts.get(house.reach, id)
+                found.add(id)
+        house.clock.moment -= after * DAY
+        return found
+
+    assert (expiry.days_of_tenant(house.reach), left(400)) == (None, {outside})
+    assert expiry.set_days_of_tenant(house.reach, 10) == 10
+    assert (left(2), left(4), left(11)) == ({outside, inside}, {outside}, set())
+    later = receipt_of_reply(house, "asks", QUESTION)
+    house.clock.moment += 11 * DAY
+    with pytest.raises(NotFound):
+        house.services.receipts.get(house.reach, later)
+    house.clock.moment -= 11 * DAY
+    expiry.set_days_of_tenant(house.reach, 1)
+    assert left(2) == set()
+    house.services.projects.change_project(house.reach, garden, settings={"receipt_days": 5})
+    assert left(2) == set()
+    assert expiry.set_days_of_tenant(Reach(tenant=other), 7) == 7
+    assert expiry.days_of_tenant(house.reach) == 1
+    expiry.set_days_of_tenant(house.reach, None)
+    assert (left(4), left(6)) == ({outside, inside}, {outside})
+    for narrow in (replace(house.reach, user="ann"), replace(house.reach, confined_to=garden)):
+        with pytest.raises(Forbidden):
+            expiry.set_days_of_tenant(narrow, 3)
+        with pytest.raises(Forbidden):
+            expiry.days_of_tenant(narrow)
+    for wrong in (0, -1, 3_651):
+        with pytest.raises(InvalidRequest):
+            expiry.set_days_of_tenant(house.reach, wrong)
+    expiry.set_days_of_tenant(house.reach, 2)
+    house.clock.moment += 3 * DAY
+    assert expiry.drop() == 3
+    assert engine.rows("SELECT receipt_id FROM receipt") == []
+
+
+def test_prf_1_receipts_of_a_deleted_project_follow_the_tenant(house: MemorySetup) -> None:
+    garden = house.project()
+    house.session("asks", garden)
+    id = receipt_of_reply(house, "asks", QUESTION)
+    house.services.projects.delete_project(house.reach, garden)
+    house.services.receipt_expiry.set_days_of_tenant(house.reach, 2)
+    assert house.services.receipts.get(house.reach, id).receipt.kind == "reply"
+    house.clock.moment += 3 * DAY
+    with pytest.raises(NotFound):
+        house.services.receipts.get(house.reach, id)
 
 
 def test_prf_1_a_receipt_of_a_search_in_a_deleted_project_shows_nothing(house: MemorySetup) -> None:

@@ -38,6 +38,12 @@ def test_mem_18_retention_is_set_tried_and_applied(memory: Cloister) -> None:
     assert memory.update_tenant_settings(retention_days=0).retention_days is None
     with pytest.raises(InvalidRequest, match="retention_days"):
         memory.update_tenant_settings(retention_days=-1)
+    assert memory.update_tenant_settings(retention_days=400, receipt_days=90).receipt_days == 90
+    settings = memory.update_tenant_settings(receipt_days=None)
+    assert (settings.retention_days, settings.receipt_days) == (400, None)
+    with pytest.raises(InvalidRequest, match="receipt_days"):
+        memory.update_tenant_settings(receipt_days=0)
+    memory.update_tenant_settings(retention_days=None)
     with pytest.raises(InvalidRequest, match="retention_days"):
         memory.apply_retention(retention_days=3)
     with pytest.raises(NotFound):
@@ -76,3 +82,5 @@ def test_mem_18_the_command_counts_sets_and_forgets(tmp_path: object) -> None:
     assert "Forgot 1 message" in line.run("retention", "--yes").stdout
     assert "Forgot 0 messages" in line.run("retention").stdout
     assert "keeps what was said" in line.run("retention", "--days", "0").stdout
+    assert "receipts after 90 days" in line.run("retention", "--receipt-days", "90").stdout
+    assert "as without" in line.run("retention", "--receipt-days", "0").stdout

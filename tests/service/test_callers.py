@@ -292,6 +292,7 @@ ROWS = (
     Row("GET", "/v1/users/{user_id}/profile", "200 403 200 404 200 200 403", in_garden=True),
     Row("GET", "/org/settings", "403 403 200 200 200 403 403"),
     Row("PATCH", "/org/settings", "403 403 200 200 200 403 403", {"retention_days": 30}),
+    Row("PATCH", "/org/settings", "403 403 200 200 200 403 403", {"receipt_days": 30}),
     Row("POST", "/org/retention", "403 403 200 200 200 403 403"),
     Row("POST", "/org/retention?dry_run=true", "403 403 200 200 200 403 403"),
     Row("POST", "/org/retention", "403 403 422 404 422 422 403", in_garden=True),

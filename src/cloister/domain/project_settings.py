@@ -130,6 +130,13 @@ def receipt_days(kind: str, settings: Mapping[str, object]) -> int | None:
     return None if kind == "reply" else DEFAULT_RECEIPT_DAYS
 
 
+def checked_receipt_days(given: object, field: str) -> int | None:
+    """A number of days; None leaves it to the projects."""
+    if given is not None:
+        _check_receipt_days(given, field)
+    return cast(int | None, given)
+
+
 def stricter(*days: int | None) -> int | None:
     """The smallest of several numbers of days; None if all of them keep everything."""
     return min((each for each in days if each is not None), default=None)

@@ -13,7 +13,7 @@ from cloister.domain.conversation import Role
 from cloister.domain.memory import MemoryStatus
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
-from cloister.interfaces.python.arguments import NO_NUMBER_GIVEN, NOT_GIVEN
+from cloister.interfaces.python.arguments import NO_DAYS_GIVEN, NO_NUMBER_GIVEN, NOT_GIVEN
 from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.listing.shapes import TimelineEntry
 from cloister.interfaces.python.pages import Branch, Page
@@ -104,8 +104,12 @@ class OverHttp:
     def tenant_settings(self) -> tenant_shapes.TenantSettings:
         return _one(tenant_shapes.TenantSettings, self._caller.get("/org/settings"))
 
-    def update_tenant_settings(self, *, retention_days: int | None) -> tenant_shapes.TenantSettings:
-        answer = self._caller.patch("/org/settings", {"retention_days": retention_days})
+    def update_tenant_settings(
+        self, *, retention_days: int | None = NO_DAYS_GIVEN, receipt_days: int | None = NO_DAYS_GIVEN
+    ) -> tenant_shapes.TenantSettings:
+        given = {"retention_days": retention_days, "receipt_days": receipt_days}
+        body = {name: days for name, days in given.items() if days is not NO_DAYS_GIVEN}
+        answer = self._caller.patch("/org/settings", body)
         return _one(tenant_shapes.TenantSettings, answer)
 
     def apply_retention(

@@ -1500,11 +1500,20 @@ export interface TenantSettingsInput {
    * or `null`: never. A project may be stricter.
    */
   retention_days?: number | null | undefined;
+  /**
+   * After how many days receipts are deleted, in all projects and outside them; a project may be stricter. `null`: as
+   * each project says; those of sessions in no project as long as the reply.
+   */
+  receipt_days?: number | null | undefined;
 }
 
-/** The settings of a tenant. `retention_days`: after how many days what was said is forgotten; None keeps it. */
+/**
+ * The settings of a tenant. `retention_days`: after how many days what was said is forgotten; None keeps it.
+ * `receipt_days`: after how many days receipts are deleted; None leaves it to the projects.
+ */
 export interface TenantSettings {
   retention_days: number | null;
+  receipt_days: number | null;
 }
 
 /** A tenant as its operator sees it, with how much it stores. */

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from cloister.domain.errors import InvalidRequest
 from cloister.interfaces.cli.options import Data, DryRun, Json, Key, KeyProject, Yes, with_library
 from cloister.interfaces.cli.organisation.project_names import project_id_of
 from cloister.interfaces.cli.terminal import answer, confirm, counted, progress_bar
@@ -30,15 +31,27 @@ def retention(
         int | None,
         typer.Option("--days", metavar="N", help="Set after how many days what was said is forgotten; 0: never."),
     ] = None,
+    receipt_days: Annotated[
+        int | None,
+        typer.Option(
+            "--receipt-days", metavar="N", help="Set after how many days receipts are deleted; 0: as without it."
+        ),
+    ] = None,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> None:
     """Forget what is older than a project or the tenant keeps.
 
     With --days the number of days is set, of one project or of the tenant with all its projects; a worker forgets what is older.
-    Without it, what is older is forgotten now. With --dry-run it is counted.
+    Without it, what is older is forgotten now. With --dry-run it is counted. --receipt-days sets how long receipts are stored, and
+    forgets nothing else.
     """
     project_id = None if project is None else project_id_of(memory, project)
+    if receipt_days is not None:
+        if days is not None or dry_run:
+            raise InvalidRequest("--receipt-days", "is set alone: leave out --days and --dry-run.")
+        _set_receipt_days(memory, json, project, project_id, receipt_days or None)
+        return
     preview = memory.apply_retention(project_id, dry_run=True, retention_days=days)
     if dry_run:
         answer(as_json(preview), json, f"Too old: {_old_counts(preview)}. Nothing was changed.")
@@ -58,6 +71,17 @@ def retention(
     else:
         changed = memory.update_project(project_id, settings={"retention_days": days})
         answer(as_json(changed), json, f"{whose} {what}, unless the tenant is stricter.")
+
+
+def _set_receipt_days(
+    memory: Cloister, json: bool, project: str | None, project_id: str | None, days: int | None
+) -> None:
+    what = f"deletes receipts after {counted(days, 'day')}" if days else "keeps receipts as without this setting"
+    if project_id is None:
+        answer(as_json(memory.update_tenant_settings(receipt_days=days)), json, f"The tenant {what}.")
+        return
+    changed = memory.update_project(project_id, settings={"receipt_days": days})
+    answer(as_json(changed), json, f"The project {project!r} {what}, unless the tenant is stricter.")
 
 
 def _old_counts(found: Retention) -> str:

@@ -17,6 +17,7 @@ LARGEST_PAGE = 200
 # Compared by identity: no project id that a caller could pass is this object.
 NOT_GIVEN: Final = cast(str, object())
 NO_NUMBER_GIVEN: Final = cast(float, NOT_GIVEN)
+NO_DAYS_GIVEN: Final = cast(int, NOT_GIVEN)
 
 
 class _Unspecified(Enum):

@@ -11,13 +11,20 @@ from cloister.domain.identifiers import parse_key_id, parse_project_id
 from cloister.domain.maintenance.backup import BackupReport, StepProgress, no_progress
 from cloister.domain.maintenance.damage import RowCheck
 from cloister.domain.maintenance.vacuum import VacuumReport
-from cloister.domain.project_settings import checked_retention_days, checked_settings
+from cloister.domain.project_settings import checked_receipt_days, checked_retention_days, checked_settings
 from cloister.domain.prompts.profile import DEFAULT_PROFILE_TOKENS
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.domain.text import checked_limit, checked_name
 from cloister.domain.timestamps import parse_iso
 from cloister.interfaces.audit.report import Audit
-from cloister.interfaces.python.arguments import NOT_GIVEN, checked_user, page_request, project_choice, project_of
+from cloister.interfaces.python.arguments import (
+    NO_DAYS_GIVEN,
+    NOT_GIVEN,
+    checked_user,
+    page_request,
+    project_choice,
+    project_of,
+)
 from cloister.interfaces.python.backends.interface import Backend, ProjectChange
 from cloister.interfaces.python.derived_shapes import Profile
 from cloister.interfaces.python.pages import Page
@@ -141,13 +148,21 @@ class OrganisationMethods:
         """Return the settings that apply to all projects of the tenant, and outside them."""
         return self._backend.tenant_settings()
 
-    def update_tenant_settings(self, *, retention_days: int | None) -> TenantSettings:
-        """Change the tenant's settings.
+    def update_tenant_settings(
+        self, *, retention_days: int | None = NO_DAYS_GIVEN, receipt_days: int | None = NO_DAYS_GIVEN
+    ) -> TenantSettings:
+        """Change the tenant's settings; what is not given stays. A project may be stricter, with its own setting of the name.
 
-        `retention_days`: after how many days what was said is forgotten, in all projects and outside them; 0 or None keeps it. A
-        project may be stricter, with its own setting of this name.
+        `retention_days`: after how many days what was said is forgotten, in all projects and outside them; 0 or None keeps it.
+        `receipt_days`: after how many days receipts are deleted, in all projects and outside them; None leaves it to the projects,
+        and keeps those of sessions in no project as long as the reply.
         """
-        return self._backend.update_tenant_settings(checked_retention_days(retention_days, "retention_days"))
+        changed: dict[str, int | None] = {}
+        if retention_days is not NO_DAYS_GIVEN:
+            changed["retention_days"] = checked_retention_days(retention_days, "retention_days")
+        if receipt_days is not NO_DAYS_GIVEN:
+            changed["receipt_days"] = checked_receipt_days(receipt_days, "receipt_days")
+        return self._backend.update_tenant_settings(changed)
 
     def apply_retention(
         self, project_id: str | None = None, *, dry_run: bool = False, retention_days: int | None = None

@@ -102,9 +102,11 @@ class AdminKey:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TenantSettings:
-    """The settings of a tenant. `retention_days`: after how many days what was said is forgotten; None keeps it."""
+    """The settings of a tenant. `retention_days`: after how many days what was said is forgotten; None keeps it. `receipt_days`:
+    after how many days receipts are deleted; None leaves it to the projects."""
 
     retention_days: int | None
+    receipt_days: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

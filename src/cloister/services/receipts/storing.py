@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from cloister.domain.conversation import Message, Session
 from cloister.domain.errors import NotFound
-from cloister.domain.identifiers import ReceiptId, new_receipt_id
+from cloister.domain.identifiers import ProjectId, ReceiptId, new_receipt_id
 from cloister.domain.project_settings import NO_SETTINGS, receipt_days, retention_days, stores_receipts, stricter
 from cloister.domain.receipts.receipt import Receipt, ReceiptKind
 from cloister.domain.scope import Reach
@@ -25,7 +25,8 @@ def store_with_reply(
     calls alone has the number of the turn."""
     if receipt is None:
         return
-    age = _age(receipt_days(receipt.kind, _settings(transaction, receipt)))
+    of_tenant = ReceiptStore(transaction).days_of_tenant()
+    age = _age(stricter(receipt_days(receipt.kind, _settings(transaction, receipt)), of_tenant))
     ReceiptStore(transaction).add(
         ReceiptId(turn if reply is None else reply.id),
         receipt,
@@ -36,10 +37,13 @@ def store_with_reply(
     )
 
 
-def ages_of(settings: Mapping[str, object]) -> dict[ReceiptKind, int | None]:
-    """After how many microseconds the receipts of a project with these settings expire."""
-    kinds: tuple[ReceiptKind, ...] = ("reply", "context", "search")
-    return {kind: _age(receipt_days(kind, settings)) for kind in kinds}
+def set_ages(transaction: Transaction, project: ProjectId | None, settings: Mapping[str, object]) -> None:
+    """Set when the receipts of a project expire that has these settings now; the tenant may be stricter."""
+    receipts = ReceiptStore(transaction)
+    of_tenant = receipts.days_of_tenant()
+    kinds: tuple[ReceiptKind, ...] = ("reply", "context")
+    reply_age, other_age = (_age(stricter(receipt_days(kind, settings), of_tenant)) for kind in kinds)
+    receipts.set_ages(project, reply_age=reply_age, other_age=other_age)
 
 
 class ReceiptStoring:
@@ -72,7 +76,10 @@ class ReceiptStoring:
         if not stores_receipts(settings):
             return None
         days = stricter(
-            receipt_days(receipt.kind, settings), retention_days(settings), RetentionStore(transaction).of_tenant()
+            receipt_days(receipt.kind, settings),
+            retention_days(settings),
+            RetentionStore(transaction).of_tenant(),
+            ReceiptStore(transaction).days_of_tenant(),
         )
         age, id = _age(days), new_receipt_id()
         ReceiptStore(transaction).add(

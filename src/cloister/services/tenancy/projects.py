@@ -25,7 +25,7 @@ from cloister.domain.usage import Limits, Usage, refuse_over
 from cloister.services.certificates.rehearsal import run
 from cloister.services.conversations.move import MoveCounts, SessionMove
 from cloister.services.events.bus import EventBus
-from cloister.services.receipts.storing import ages_of
+from cloister.services.receipts.storing import set_ages
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.services.tenancy.visibility import VisibilityChange, checked_visibility
 from cloister.storage.interface import Database, Transaction
@@ -34,7 +34,6 @@ from cloister.storage.stores.entries.entries import TenantEntryStore, count_entr
 from cloister.storage.stores.files.trees import count_files
 from cloister.storage.stores.idempotency import FirstAnswer
 from cloister.storage.stores.keys import ApiKeyStore
-from cloister.storage.stores.receipts.receipts import ReceiptStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore, TenantStore
 from cloister.storage.stores.usage import UsageStore
@@ -255,8 +254,7 @@ class Projects:
                 merged = merged_settings(current.settings, changed)
                 projects.set_settings(project, merged)
                 if "receipt_days" in changed:
-                    ages = ages_of(merged)
-                    ReceiptStore(transaction).set_ages(project, reply_age=ages["reply"], other_age=ages["context"])
+                    set_ages(transaction, project, merged)
             if is_default:
                 projects.make_default(project)
             return projects.get(project), is_regrouped

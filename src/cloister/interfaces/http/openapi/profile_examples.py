@@ -25,6 +25,6 @@ PROFILE_EXAMPLES: Mapping[str, Example] = {
             "tokens": 60,
         }
     ),
-    "get_tenant_settings": Example(answer={"retention_days": 365}),
-    "change_tenant_settings": Example(request={"retention_days": 365}, answer={"retention_days": 365}),
+    "get_tenant_settings": Example(answer={"retention_days": 365, "receipt_days": None}),
+    "change_tenant_settings": Example(request={"receipt_days": 90}, answer={"retention_days": 365, "receipt_days": 90}),
 }

@@ -12,7 +12,7 @@ from cloister.domain.conversation import Role
 from cloister.domain.entity import MAX_ALIASES, MAX_ENTITY_NAME, MAX_NOTES
 from cloister.domain.extraction import EntityType
 from cloister.domain.memory import MAX_MEMORY
-from cloister.domain.project_settings import ObservationScope
+from cloister.domain.project_settings import MOST_RECEIPT_DAYS, ObservationScope
 from cloister.domain.recall.relevance import DEFAULT_MIN_RELEVANCE
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.domain.text import MAX_METADATA, MAX_METADATA_DEPTH
@@ -188,6 +188,11 @@ class TenantSettings(Body):
         default=None,
         description="After how many days what was said is forgotten, in all projects and outside them, with all that derives from "
         "it. 0 or `null`: never. A project may be stricter.",
+    )
+    receipt_days: Annotated[int, Field(json_schema_extra={"minimum": 1, "maximum": MOST_RECEIPT_DAYS})] | None = Field(
+        default=None,
+        description="After how many days receipts are deleted, in all projects and outside them; a project may be stricter. "
+        "`null`: as each project says; those of sessions in no project as long as the reply.",
     )
 
 

@@ -6,6 +6,7 @@ from starlette.responses import Response
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import ProjectId as ProjectNumber
 from cloister.domain.identifiers import parse_project_id
+from cloister.domain.project_settings import checked_receipt_days
 from cloister.interfaces.http.certificates.answers import removed_answer
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, NoBody, needs
 from cloister.interfaces.http.dispatch.parameters import DryRun, ProjectId, RetentionDays
@@ -21,7 +22,7 @@ router = APIRouter(route_class=GuardedRoute, tags=["Organisation"])
 @needs("admin")
 def get_tenant_settings(caller: Caller) -> Response:
     """Get the settings that apply to all projects of the tenant, and outside them."""
-    return answer(shapes.TenantSettings(retention_days=caller.services.retention.of_tenant(caller.reach)))
+    return answer(_settings(caller))
 
 
 @router.patch("/org/settings", response_model=shapes.TenantSettings)
@@ -29,12 +30,13 @@ def get_tenant_settings(caller: Caller) -> Response:
 def change_tenant_settings(body: bodies.TenantSettings, caller: Caller) -> Response:
     """Change the tenant's settings. Fields that are not given stay as they are. What a setting of a project is stricter in still
     applies there."""
-    retention = caller.services.retention
+    services = caller.services
+    checked_receipt_days(body.receipt_days, "receipt_days")
     if "retention_days" in body.model_fields_set:
-        days = retention.set_of_tenant(caller.reach, body.retention_days)
-    else:
-        days = retention.of_tenant(caller.reach)
-    return answer(shapes.TenantSettings(retention_days=days))
+        services.retention.set_of_tenant(caller.reach, body.retention_days)
+    if "receipt_days" in body.model_fields_set:
+        services.receipt_expiry.set_days_of_tenant(caller.reach, body.receipt_days)
+    return answer(_settings(caller))
 
 
 @router.post("/org/retention", response_model=shapes.Retention)
@@ -60,6 +62,13 @@ def apply_project_retention(
     """Forget now what is older than the project or its tenant keeps, as the server's worker does every few minutes. `certificate`
     says what went, by kind and id, and the checks made afterwards. With `dry_run=true` it is counted, and nothing is changed."""
     return _applied(caller, parse_project_id(project_id), dry_run, retention_days)
+
+
+def _settings(caller: CallerInfo) -> shapes.TenantSettings:
+    return shapes.TenantSettings(
+        retention_days=caller.services.retention.of_tenant(caller.reach),
+        receipt_days=caller.services.receipt_expiry.days_of_tenant(caller.reach),
+    )
 
 
 def _applied(caller: CallerInfo, project: ProjectNumber | None, dry_run: bool, days: int | None) -> Response:

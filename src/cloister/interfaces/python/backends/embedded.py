@@ -1,6 +1,6 @@
 """The backend of a `Cloister` on a data directory or a PostgreSQL database: calls the services in this process."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -227,11 +227,17 @@ class EmbeddedBackend(
         return tenant_shapes.erased_user_shape(gone, self._removed(gone.removal, dry_run))
 
     def tenant_settings(self) -> tenant_shapes.TenantSettings:
-        return tenant_shapes.TenantSettings(retention_days=self.services.retention.of_tenant(self.reach))
+        return tenant_shapes.TenantSettings(
+            retention_days=self.services.retention.of_tenant(self.reach),
+            receipt_days=self.services.receipt_expiry.days_of_tenant(self.reach),
+        )
 
-    def update_tenant_settings(self, retention_days: int | None) -> tenant_shapes.TenantSettings:
-        days = self.services.retention.set_of_tenant(self.reach, retention_days)
-        return tenant_shapes.TenantSettings(retention_days=days)
+    def update_tenant_settings(self, changed: Mapping[str, int | None]) -> tenant_shapes.TenantSettings:
+        if "retention_days" in changed:
+            self.services.retention.set_of_tenant(self.reach, changed["retention_days"])
+        if "receipt_days" in changed:
+            self.services.receipt_expiry.set_days_of_tenant(self.reach, changed["receipt_days"])
+        return self.tenant_settings()
 
     def apply_retention(
         self, project: ProjectId | None, dry_run: bool, retention_days: int | None

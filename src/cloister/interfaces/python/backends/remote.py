@@ -1,7 +1,7 @@
 """The backend of a `Cloister` at an address: asks a server over HTTP."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final, TypeVar
 from urllib.parse import quote
@@ -295,8 +295,8 @@ class RemoteBackend(RemoteReceipts, RemoteListings, RemoteEntries, RemoteFiles, 
     def tenant_settings(self) -> tenant_shapes.TenantSettings:
         return self.server.get(_SETTINGS).one(tenant_shapes.TenantSettings)
 
-    def update_tenant_settings(self, retention_days: int | None) -> tenant_shapes.TenantSettings:
-        answer = self.server.change("PATCH", _SETTINGS, {"retention_days": retention_days})
+    def update_tenant_settings(self, changed: Mapping[str, int | None]) -> tenant_shapes.TenantSettings:
+        answer = self.server.change("PATCH", _SETTINGS, dict(changed))
         return answer.one(tenant_shapes.TenantSettings)
 
     def apply_retention(

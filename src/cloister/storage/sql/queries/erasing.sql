@@ -236,5 +236,5 @@ DELETE FROM project WHERE tenant_id = :tenant_id
 -- name: erase_tenant
 UPDATE tenant
 SET name = '', secret = NULL, erased_at = :now, message_limit = NULL, session_limit = NULL, project_limit = NULL,
-    file_limit = NULL, entry_limit = NULL, retention_days = NULL
+    file_limit = NULL, entry_limit = NULL, retention_days = NULL, receipt_days = NULL
 WHERE tenant_id = :tenant_id

@@ -106,6 +106,24 @@ SET expires_at = CASE
 END
 WHERE tenant_id = :tenant_id AND project_id = :project_id
 
+-- name: expire_other_receipts
+-- Those of sessions in no project, and of projects that were deleted.
+UPDATE receipt
+SET expires_at = CASE
+    WHEN kind = 'reply' THEN created_at + CAST(:reply_age AS BIGINT)
+    ELSE created_at + CAST(:other_age AS BIGINT)
+END
+WHERE tenant_id = :tenant_id AND NOT EXISTS (
+    SELECT 1 FROM project AS p
+    WHERE p.tenant_id = :tenant_id AND p.project_id = receipt.project_id AND p.deleted_at IS NULL
+)
+
+-- name: tenant_receipt_days
+SELECT receipt_days FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL
+
+-- name: set_tenant_receipt_days
+UPDATE tenant SET receipt_days = :receipt_days WHERE tenant_id = :tenant_id AND erased_at IS NULL
+
 -- name: detach_receipts_from_pool
 UPDATE receipt SET recalled_pool_id = :no_pool WHERE tenant_id = :tenant_id AND recalled_pool_id = :pool_id
 

@@ -106,11 +106,24 @@ class ReceiptStore:
     def remove_expired(self, now: int) -> int:
         return self._transaction.execute("delete_expired_receipts", now=now)
 
-    def set_ages(self, project: ProjectId, *, reply_age: int | None, other_age: int | None) -> None:
-        """Set after how many microseconds the receipts of a project expire; None keeps them."""
+    def set_ages(self, project: ProjectId | None, *, reply_age: int | None, other_age: int | None) -> None:
+        """Set after how many microseconds the receipts of a project expire; None keeps them. Without a project: those of sessions
+        in none, and of deleted projects."""
+        if project is None:
+            self._transaction.execute("expire_other_receipts", reply_age=reply_age, other_age=other_age)
+            return
         self._transaction.execute(
             "expire_receipts_of_project", project_id=project, reply_age=reply_age, other_age=other_age
         )
+
+    def days_of_tenant(self) -> int | None:
+        """After how many days the tenant deletes receipts; None leaves it to the projects."""
+        row = self._transaction.row("tenant_receipt_days")
+        return None if row is None else cast(int | None, row[0])
+
+    def set_days_of_tenant(self, days: int | None) -> bool:
+        """False if there is no such tenant."""
+        return self._transaction.execute("set_tenant_receipt_days", receipt_days=days) > 0
 
 
 def _stored(row: Row) -> StoredReceipt:
