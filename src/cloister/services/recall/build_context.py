@@ -256,8 +256,8 @@ class ContextBuilder:
         there: DerivedState,
         notes_of: str | None,
     ) -> Derived:
-        """Memories and entities for the question, and notes of the session, or of its user if the project says so (TAB-7). One query
-        has found out which of these are `there` at all; the others are not searched."""
+        """Memories and entities for the question, and notes of the session, or of its user if the project says so (TAB-7). One
+        query has found out which of these are `there` at all; the others are not searched."""
         memories = entities = ()
         if there.memories:
             memories = self._recall.memories(transaction, scope, question, _MOST_MEMORIES, with_pinned=True)

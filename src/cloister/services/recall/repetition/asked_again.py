@@ -257,10 +257,7 @@ def does_not_know(text: str, question: AskedWords) -> bool:
 
 
 def _may_negate(text: str) -> bool:
-    for mark in _NEGATING_IN_ASCII if text.isascii() else _NEGATING:
-        if mark in text:
-            return True
-    return False
+    return any(mark in text for mark in (_NEGATING_IN_ASCII if text.isascii() else _NEGATING))
 
 
 def _says_unknowing(sentence: str, question: AskedWords) -> bool:
