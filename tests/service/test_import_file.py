@@ -144,3 +144,26 @@ def test_iso_12_a_key_that_is_revoked_while_its_file_arrives_imports_nothing(ser
     answer = caller.request("POST", "/v1/import/file?project_id=none", content=body(), headers=headers)
     assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated"), answer.text
     assert tenant.admin.everything("/v1/sessions?project_id=none") == []
+
+
+def test_a_time_that_no_file_can_have_is_refused(tenant: Tenant) -> None:
+    garden = tenant.new_project("Garden")
+    refused = sent(tenant.admin, LOG, f"project_id={garden}&modified_at=9999-12-31T00:00:00Z")
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "modified_at")
+    assert titles(tenant, garden) == []
+
+
+def test_a_required_parameter_that_is_missing_is_named(tenant: Tenant) -> None:
+    for query in ("", "dry_run=true"):
+        refused = sent(tenant.admin, LOG, query)
+        assert refused.status_code == 422
+        (error,) = refused.json()["errors"]
+        assert error["field"] == "project_id" and "is missing" in error["message"]
+
+
+def test_the_memories_of_two_projects_at_once_are_refused(tenant: Tenant) -> None:
+    garden, cellar = tenant.new_project("Garden"), tenant.new_project("Cellar")
+    path = f"/v1/memories?project_id={cellar}"
+    refused = tenant.admin.request("GET", path, headers={"X-Project-ID": garden})
+    assert (refused.status_code, refused.json()["errors"][0]["field"]) == (422, "project_id")
+    assert tenant.admin.request("GET", path, headers={"X-Project-ID": cellar}).status_code == 200

@@ -212,7 +212,8 @@ class ConversationImport:
         self._known.note(plan.external_id, stored.words)
         if batch.external_id is None:
             self._tally.add("sessions", int(stored.is_new), int(not stored.is_new))
-            if stored.is_new and plan.external_id != batch.record.external_id:
+            # To a narrow key this would confirm an id outside its reach.
+            if self._reach.is_whole_tenant and stored.is_new and plan.external_id != batch.record.external_id:
                 self._tally.remark(OTHER_ID)
         added = 0 if stored.recorded is None else len(stored.recorded.messages)
         self._tally.add("messages", added, plan.comparison.unchanged)

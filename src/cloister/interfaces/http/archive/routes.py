@@ -163,8 +163,6 @@ def import_file(
     adds the new messages only. An archive of a Cloister is imported with `POST /v1/import`."""
     if caller.project_header is not None:
         raise InvalidRequest("X-Project-ID", "is not used by an import: name the project as project_id.")
-    if not isinstance(project_id, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidRequest("project_id", "is missing: name the project, or none for no project.")
     project = None if project_id == NO_PROJECT else parse_project_id(project_id)
     user = None if user_id is None else checked_name(user_id, "user_id")
     modified = None if modified_at is None else parse_iso(modified_at, "modified_at")

@@ -29,10 +29,21 @@ def stored_upload(chunks: Iterator[bytes], filename: str | None, modified_at: in
                     file.write(chunk)
             if modified_at is not None:
                 seconds = modified_at // 1_000_000
-                os.utime(path, (seconds, seconds))
+                _set_time(path, seconds)
         except OSError as error:
             raise StorageError(f"The file cannot be stored to be read: {error.strerror}.") from error
         yield path
+
+
+def _set_time(path: Path, seconds: int) -> None:
+    """File systems store times of some centuries only, and some of them cut others without an error."""
+    try:
+        os.utime(path, (seconds, seconds))
+        is_stored = int(path.stat().st_mtime) == seconds
+    except OverflowError:
+        is_stored = False
+    if not is_stored:
+        raise InvalidRequest("modified_at", "is too far away: this system cannot store a file of that time.")
 
 
 def _file_name(given: str | None) -> str:

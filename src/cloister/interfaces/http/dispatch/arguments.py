@@ -10,6 +10,7 @@ from fastapi import Request
 from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
+from pydantic_core import PydanticUndefined
 
 from cloister.interfaces.http.dispatch.callers import read_no_body
 from cloister.interfaces.http.dispatch.paths import as_given
@@ -55,7 +56,7 @@ def _query(name: str, default: Any, validate: _Validate) -> Read:
     def read(request: Request, _: bytes) -> Any:
         # Most requests have no query, and parsing one makes a multi-dictionary.
         if not request.scope["query_string"]:
-            return default
+            return _given_default("query", name, default)
         return _read_text("query", name, request.query_params, default, validate)
 
     return read
@@ -68,11 +69,18 @@ def _header(name: str, default: Any, validate: _Validate) -> Read:
 def _read_text(source: str, name: str, given: Mapping[str, str], default: Any, validate: _Validate) -> Any:
     text = given.get(name)
     if text is None:
-        return default
+        return _given_default(source, name, default)
     value, errors = validate(text, loc=(source, name))
     if errors:
         raise RequestValidationError(errors)
     return value
+
+
+def _given_default(source: str, name: str, default: Any) -> Any:
+    """The default of a parameter that was not given; a parameter without one is required."""
+    if default is PydanticUndefined:
+        raise RequestValidationError([{"type": "missing", "loc": (source, name), "msg": "is missing"}])
+    return default
 
 
 def _body(kind: Any) -> Read:

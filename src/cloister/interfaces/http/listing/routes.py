@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_project_id
 from cloister.domain.recall.filter_language import filter_identity, parse_filter_text
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs
@@ -65,6 +66,8 @@ def list_project_memories(
 ) -> Response:
     """List the memories of the project of the request, or of the project `project_id`, newest first, whatever their status. Equal
     memories of several sessions are listed once."""
+    if project_id is not None and caller.project_header not in (None, project_id):
+        raise InvalidRequest("project_id", "names another project than X-Project-ID.")
     project = caller.project(required=False) if project_id is None else project_of(project_id)
     part = PartOfProject(project=project, user_id=user_id, everybody=_everybody(caller, users))
     wanted = None if filter is None else parse_filter_text(filter)
