@@ -1,6 +1,7 @@
 """What is the same conversation when it is imported again (ORG-12): decided by the words, and nothing is dropped in silence."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -57,6 +58,19 @@ def stored(house: MemorySetup) -> list[tuple[str | None, list[str]]]:
         for session in house.services.sessions.page(house.reach, limit=50)
     ]
     return sorted((session.user_id, [message.content for message in messages]) for session, messages in found)
+
+
+def test_iso_4_a_confined_import_does_not_say_that_an_id_is_taken_outside(house: MemorySetup) -> None:
+    """ORG-12: what it adds, and all that it answers, is the same whether the id is taken in another project or not."""
+    taken, free = house.project("Taken"), house.project("Free")
+    import_words(house, "Hello.", "I have a cat.", project=house.project("Outside"))
+    answers = [
+        house.services.import_lines.run(
+            replace(house.reach, confined_to=project), lines(records(["Hi.", "I have a dog."], name=name), project)
+        )
+        for project, name in ((taken, "log:c1"), (free, "log:c2"))
+    ]
+    assert answers[0] == answers[1] and answers[0].remarks == {}
 
 
 def test_org_12_another_conversation_with_the_same_id_is_stored_too(engine: Engine, house: MemorySetup) -> None:
