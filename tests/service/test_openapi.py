@@ -148,7 +148,7 @@ def test_creating_posts_take_an_idempotency_key_and_nothing_else_does(document: 
 
 
 # Open to all, and yet refused: a code that is none, and a page of somebody else.
-OF_SIGNING = {"/console/sign-in": {401}, "/console/sign-out": {403}}
+OF_SIGNING = {"/console/sign-in": {401, 403}, "/console/sign-out": {403}}
 
 
 def test_what_can_go_wrong_is_said_by_status_and_code(app: Any, document: Node) -> None:

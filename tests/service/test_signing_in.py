@@ -318,3 +318,23 @@ def test_the_oldest_of_a_key_give_way_and_what_expired_is_not_kept(watch: Watch,
     for token in (theirs, *tokens):
         with pytest.raises(Unauthenticated):
             sign_ins.principal(token)
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+    ],
+    ids=str,
+)
+def test_a_page_of_another_origin_cannot_sign_the_browser_in(
+    house: Server, browser: Browser, headers: dict[str, str]
+) -> None:
+    link = link_for(house.new_tenant())
+    answer = browser.ask("POST", "/console/sign-in", {"code": link.partition("#")[2]}, **headers)
+    assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+    assert browser.ask("GET", "/v1/sessions").status_code == 401
+    assert browser.sign_in(link).status_code == 204, "the code stays valid"

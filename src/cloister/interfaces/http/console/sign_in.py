@@ -55,7 +55,10 @@ def create_console_link(caller: Caller, request: Request, _: NoBody) -> Response
 @needs("nothing")
 def sign_in(body: bodies.SignIn, request: Request) -> Response:
     """Redeem the code of a link for a cookie that represents its key. A code works once, for 15 minutes. In a browser that is
-    signed in with another key it is refused with 409, and stays valid, unless `replace` is true."""
+    signed in with another key it is refused with 409, and stays valid, unless `replace` is true. A page of another origin cannot
+    sign the browser in."""
+    if "origin" in request.headers or "sec-fetch-site" in request.headers:
+        cookies.refuse_other_origins(request)
     gate = cast(Gate, request.app.state.gate)
     if not body.replace:
         _refuse_to_replace(request, gate, body.code)

@@ -138,7 +138,7 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "change_files": ("conflict", "quota_exceeded"),
     "complete_chat": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
     "create_message": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
-    "sign_in": ("unauthenticated", "conflict", "overloaded"),
+    "sign_in": ("forbidden", "unauthenticated", "conflict", "overloaded"),
     "sign_out": ("forbidden", "overloaded"),
     "readyz": (*_OF_STORAGE, *_OF_WRITES),
     "metrics": _OF_STORAGE,
