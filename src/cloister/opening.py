@@ -1,5 +1,5 @@
 """Open the parts that the settings name: database, index, embedder, models and tracer. What is not named is not imported.
-Also restores the database that they name from a backup."""
+Also restores the database that they name from a backup, and says whether there is one."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -34,6 +34,31 @@ def open_database(settings: Settings) -> Database:
             direct=settings.postgres_direct,
         )
     return open_sqlite(Path(settings.data).expanduser())
+
+
+def has_database(settings: Settings) -> bool:
+    """Whether there is a database of a Cloister where the settings say, of any version. Nothing is created."""
+    if not settings.postgres:
+        return (Path(settings.data).expanduser() / DATABASE_FILE).is_file()
+    from cloister.storage.postgres.database import has_schema
+
+    return has_schema(settings.data)
+
+
+def database_address(settings: Settings) -> str:
+    """The directory, or the URL without login and password."""
+    if not settings.postgres:
+        return str(Path(settings.data).expanduser())
+    from cloister.storage.postgres.driver import public_url
+
+    return public_url(settings.data)
+
+
+def is_same_database(one: Settings, other: Settings) -> bool:
+    """Whether both name one directory, or one database of PostgreSQL in the same words but for login and password."""
+    if one.postgres or other.postgres:
+        return one.postgres and other.postgres and database_address(one) == database_address(other)
+    return Path(one.data).expanduser().resolve() == Path(other.data).expanduser().resolve()
 
 
 def restore_backup(

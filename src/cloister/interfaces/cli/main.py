@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from cloister.domain.errors import CloisterError, InvalidRequest, TooLarge
 from cloister.interfaces.cli import entities, maintenance, memories, sessions
 from cloister.interfaces.cli.archives.commands import export_archive, import_archive
+from cloister.interfaces.cli.archives.copy import copy
 from cloister.interfaces.cli.audit.command import audit
 from cloister.interfaces.cli.console import console
 from cloister.interfaces.cli.demo import demo
@@ -122,6 +123,7 @@ app.add_typer(users.app, name="users")
 app.add_typer(tenants.app, name="tenants")
 app.command("export")(export_archive)
 app.command("import")(import_archive)
+app.command()(copy)
 app.command()(usage)
 app.command()(maintenance.retention)
 app.command()(maintenance.reindex)

@@ -45,6 +45,11 @@ def spelled(context: typer.Context, field: str) -> str:
     return field
 
 
+def given_data(context: typer.Context) -> str | None:
+    """The value of --data before the command, for a command that does not take it."""
+    return context.meta.get("cloister.data")
+
+
 def _keep_json(context: typer.Context, given: bool) -> bool:
     context.meta[_JSON] = given or wants_json(context)
     return context.meta[_JSON]

@@ -3,7 +3,7 @@
 What is changed or deleted while an export runs is in the archive as it was when the export began, whole.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from importlib.metadata import version
 
 from cloister.domain.archive.lines import ARCHIVE, VERSION, Line, Tally, encoded
@@ -46,12 +46,12 @@ class Export:
             with self._database.read(reach) as transaction:
                 ProjectStore(transaction).get(target.project)
 
-    def lines(self, reach: Reach, target: ArchiveTarget) -> Iterator[bytes]:
-        """The lines of the archive. The snapshot is released when the iterator ends or is closed."""
+    def lines(self, reach: Reach, target: ArchiveTarget) -> Generator[bytes]:
+        """The lines of the archive. The snapshot is released when the generator ends or is closed."""
         self.check(reach, target)
         return self._lines(reach, target)
 
-    def _lines(self, reach: Reach, target: ArchiveTarget) -> Iterator[bytes]:
+    def _lines(self, reach: Reach, target: ArchiveTarget) -> Generator[bytes]:
         tally = Tally()
         with self._database.read(reach) as transaction:
             for line in _records(transaction, target, self._clock()):

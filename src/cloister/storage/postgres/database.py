@@ -84,6 +84,17 @@ def open_postgres(
     )
 
 
+def has_schema(url: str) -> bool:
+    """Whether the database has the tables of a Cloister, of any version. Nothing is created."""
+    conninfo, server = parsed(url)
+    try:
+        with psycopg.connect(conninfo, autocommit=True) as connection:
+            row = connection.execute("SELECT to_regclass('schema_migration') IS NOT NULL").fetchone()
+    except psycopg.Error as error:
+        raise translated(error, server) from error
+    return row is not None and bool(row[0])
+
+
 class PostgresDatabase:
     """One database of a PostgreSQL server, for any number of threads and processes."""
 

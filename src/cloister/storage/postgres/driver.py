@@ -83,3 +83,13 @@ def parsed(url: str) -> tuple[str, str]:
     parts["client_encoding"] = "utf8"
     address = ":".join(filter(None, [str(parts.get("host", "the local socket")), port]))
     return make_conninfo("", **parts), f"PostgreSQL at {address}"
+
+
+def public_url(url: str) -> str:
+    """The URL without login and password: for people, and to compare two."""
+    conninfo, _ = parsed(url)
+    parts = conninfo_to_dict(conninfo)
+    host, port = str(parts.get("host") or parts.get("hostaddr") or ""), str(parts.get("port") or "5432")
+    name = str(parts.get("dbname") or parts.get("user") or "")
+    options = f"?options={parts['options']}" if parts.get("options") else ""
+    return f"postgresql://{host}:{port}/{name}{options}"

@@ -43,7 +43,7 @@ class ApiKeyStore:
 
     def find(self, key: KeyId) -> StoredKey | None:
         row = self._transaction.row("api_key", key_id=key)
-        return None if row is None else StoredKey(key=_key(row), secret_hash=bytes(cast(bytes, row[-1])))
+        return None if row is None else stored_key(row)
 
     def page(self, *, limit: int, after: CursorKey = FIRST_PAGE) -> list[ApiKey]:
         """A page of keys that are not revoked, oldest first; `after` is the (created_at, id) of the last one of the page before."""
@@ -58,6 +58,10 @@ class ApiKeyStore:
     def revoke(self, key: KeyId, now: int) -> bool:
         """Revoke a key; false if there is no such key, or it was revoked before."""
         return self._transaction.execute("revoke_api_key", key_id=key, revoked_at=now) > 0
+
+
+def stored_key(row: Row) -> StoredKey:
+    return StoredKey(key=_key(row), secret_hash=bytes(cast(bytes, row[-1])))
 
 
 def _key(row: Row) -> ApiKey:

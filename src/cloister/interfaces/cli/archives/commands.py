@@ -54,7 +54,7 @@ def export_archive(
     with ByteProgress("exporting") as progress:
         exported = memory.export(file, project_id=project_id, user_id=user, progress=progress.show)
     numbers = {_KINDS[kind]: number for kind, number in exported.counts.items() if kind in _KINDS}
-    answer({"file": str(file), "counts": exported.counts}, json, f"Wrote {file}: {_listed(numbers)}.")
+    answer({"file": str(file), "counts": exported.counts}, json, f"Wrote {file}: {listed_counts(numbers)}.")
 
 
 @with_library
@@ -140,9 +140,10 @@ def _remarks(remarks: dict[str, int]) -> str:
 
 
 def _counts(counts: ImportCounts) -> str:
-    return _listed(as_json(counts))
+    return listed_counts(as_json(counts))
 
 
-def _listed(numbers: dict[str, int]) -> str:
+def listed_counts(numbers: dict[str, int]) -> str:
+    """How many of each kind, in words; kinds of which there are none are left out."""
     parts = [counted(numbers[kind], *nouns) for kind, nouns in _NOUNS.items() if numbers.get(kind)]
     return ", ".join(parts) or "nothing"
