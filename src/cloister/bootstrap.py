@@ -17,6 +17,7 @@ from cloister.models.interface import AdditionalEmbedder, ChatModel, Embedder, E
 from cloister.models.recall_only import RecallOnly
 from cloister.models.rules.extractor import Rules
 from cloister.models.static.embedder import StaticEmbedder
+from cloister.opening import DatabaseLocation as DatabaseLocation
 from cloister.opening import (
     open_additional_embedder,
     open_chat_model,

@@ -36,29 +36,37 @@ def open_database(settings: Settings) -> Database:
     return open_sqlite(Path(settings.data).expanduser())
 
 
-def has_database(settings: Settings) -> bool:
-    """Whether there is a database of a Cloister where the settings say, of any version. Nothing is created."""
-    if not settings.postgres:
-        return (Path(settings.data).expanduser() / DATABASE_FILE).is_file()
-    from cloister.storage.postgres.database import has_schema
+class DatabaseLocation:
+    """Where the settings say that a database is. Nothing is opened or created."""
 
-    return has_schema(settings.data)
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
 
+    def has_database(self) -> bool:
+        """Whether there is a database of a Cloister, of any version."""
+        if not self._settings.postgres:
+            return (self._directory / DATABASE_FILE).is_file()
+        from cloister.storage.postgres.database import has_schema
 
-def database_address(settings: Settings) -> str:
-    """The directory, or the URL without login and password."""
-    if not settings.postgres:
-        return str(Path(settings.data).expanduser())
-    from cloister.storage.postgres.driver import public_url
+        return has_schema(self._settings.data)
 
-    return public_url(settings.data)
+    def __str__(self) -> str:
+        """The directory, or the URL without login and password."""
+        if not self._settings.postgres:
+            return str(self._directory)
+        from cloister.storage.postgres.database import public_url
 
+        return public_url(self._settings.data)
 
-def is_same_database(one: Settings, other: Settings) -> bool:
-    """Whether both name one directory, or one database of PostgreSQL in the same words but for login and password."""
-    if one.postgres or other.postgres:
-        return one.postgres and other.postgres and database_address(one) == database_address(other)
-    return Path(one.data).expanduser().resolve() == Path(other.data).expanduser().resolve()
+    def is_same(self, other: "DatabaseLocation") -> bool:
+        """Whether both are one directory, or one database of PostgreSQL in the same words but for login and password."""
+        if self._settings.postgres or other._settings.postgres:
+            return self._settings.postgres == other._settings.postgres and str(self) == str(other)
+        return self._directory.resolve() == other._directory.resolve()
+
+    @property
+    def _directory(self) -> Path:
+        return Path(self._settings.data).expanduser()
 
 
 def restore_backup(

@@ -636,6 +636,8 @@ BY_FOUND_ID = {
     "EntityStore.contents",
     "EntityStore.forget_session",
     "EntityStore.forget_messages",
+    "ReceiptStore.days_of_tenant",
+    "ReceiptStore.set_days_of_tenant",
     "RetentionStore.of_tenant",
     "RetentionStore.set_of_tenant",
     "RetentionStore.note_ages",

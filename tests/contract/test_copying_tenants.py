@@ -135,6 +135,7 @@ def test_ops_8_what_an_archive_does_not_have_comes_along(house: MemorySetup, oth
     services.api_keys.revoke(reach, gone.key.id)
     services.projects.set_limits(reach, Limits(messages=12, projects=5))
     services.retention.set_of_tenant(reach, 30)
+    services.receipt_expiry.set_days_of_tenant(reach, 7)
     name = services.mcp_sessions.name(reach, garden)
     there = others[0].services(clock=house.clock)
     (copied,) = copy(services, there)
@@ -145,7 +146,7 @@ def test_ops_8_what_an_archive_does_not_have_comes_along(house: MemorySetup, oth
     with pytest.raises(Unauthenticated):
         there.api_keys.authenticate(gone.text)
     assert there.projects.usage(reach).limits == services.projects.usage(reach).limits
-    assert there.retention.of_tenant(reach) == 30
+    assert (there.retention.of_tenant(reach), there.receipt_expiry.days_of_tenant(reach)) == (30, 7)
     assert there.mcp_sessions.name(reach, garden) == name
     excluded = services.receipts.exclusions.of_session(reach, "talk")
     assert there.receipts.exclusions.of_session(reach, "talk") == excluded

@@ -28,7 +28,10 @@ from support.waiting import eventually
 STATE = """
 SELECT current_user = session_user, coalesce(current_setting('cloister.tenant', true), ''), current_setting('lock_timeout'),
     current_setting('cursor_tuple_fraction'), (SELECT count(*) FROM pg_prepared_statements), (SELECT count(*) FROM pg_cursors),
-    (SELECT count(*) FROM pg_listening_channels()), (SELECT count(*) FROM pg_locks WHERE locktype = 'advisory')
+    (SELECT count(*) FROM pg_listening_channels()), (
+        SELECT count(*) FROM pg_locks AS l JOIN pg_database AS d ON d.oid = l.database
+        WHERE l.locktype = 'advisory' AND d.datname = current_database()
+    )
 """
 CLEAN = (True, "", "0", "0.1", 0, 0, 0, 0)
 Heard = list[tuple[TenantId, Sequence[Event]]]

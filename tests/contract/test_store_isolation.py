@@ -32,6 +32,7 @@ from cloister.storage.stores.usage import UsageStore
 from support.databases.engines import Engine
 from support.isolation.archive_cases import ARCHIVE_CASES
 from support.isolation.branch_cases import BRANCH_CASES
+from support.isolation.copying_cases import COPYING_CASES
 from support.isolation.derived_cases import DERIVED_CASES, claimed, forget_derived
 from support.isolation.derived_index_cases import DERIVED_INDEX_CASES
 from support.isolation.entity_group_cases import ENTITY_GROUP_CASES
@@ -334,6 +335,7 @@ CASES: dict[str, Case] = {
     **VECTOR_CASES,
     **FILTER_CASES,
     **ARCHIVE_CASES,
+    **COPYING_CASES,
     **ITEM_CASES,
     **RECEIPT_CASES,
     **LISTING_CASES,

@@ -279,6 +279,10 @@ def test_every_command_of_the_backup_page_prints_what_it_shows(reader: Reader) -
     reader.read((HOW_TO / "backup.md").read_text("utf-8"))
 
 
+def test_every_command_of_the_moving_page_prints_what_it_shows(reader: Reader) -> None:
+    reader.read((HOW_TO / "move.md").read_text("utf-8"))
+
+
 def test_every_part_of_the_langgraph_page_prints_what_it_shows(reader: Reader) -> None:
     """DOOR-4"""
     reader.read((HOW_TO / "langgraph.md").read_text("utf-8"))
@@ -342,6 +346,7 @@ def test_every_block_of_a_page_is_run_or_known_to_be_only_shown(page: Path) -> N
         "erase.md": {"console"},
         "archives.md": {"console"},
         "backup.md": {"console"},
+        "move.md": {"console"},
         "memories.md": {"console"},
         "workers.md": {"console"},
         "filters.md": {"console", "python", "text"},

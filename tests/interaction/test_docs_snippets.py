@@ -189,7 +189,7 @@ def test_every_page_is_reached_by_links_from_the_readme() -> None:
 def test_every_decision_is_in_the_list_of_decisions() -> None:
     folder = ROOT / "docs" / "decisions"
     listed = set(LINK.findall((folder / "README.md").read_text("utf-8")))
-    assert {page.name for page in folder.glob("0*.md")} == listed
+    assert {page.name for page in folder.glob("[0-9]*.md")} == listed
 
 
 @pytest.mark.parametrize("script", ["scripts/run", "scripts/test", ".ci/run"])

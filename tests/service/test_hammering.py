@@ -328,8 +328,9 @@ class Client:
             self.ask("DELETE", f"{entity}{kind}/{user}/", 200, route=f"{entity}{{type}}/{{name}}/")
 
     def keep_settings(self) -> None:
-        assert self.ask("PATCH", "/org/settings", 200, json={"retention_days": None}).json() == {"retention_days": None}
-        assert self.ask("GET", "/org/settings", 200).json() == {"retention_days": None}
+        nothing = {"retention_days": None, "receipt_days": None}
+        assert self.ask("PATCH", "/org/settings", 200, json={"retention_days": None}).json() == nothing
+        assert self.ask("GET", "/org/settings", 200).json() == nothing
         self.ask("POST", "/org/retention?dry_run=true&retention_days=9", 200)
         project = self._random.choice(self._home.projects)
         path, route = f"/org/projects/{project}", "/org/projects/{project_id}"

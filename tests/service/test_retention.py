@@ -54,12 +54,13 @@ def test_mem_18_a_dry_run_counts_and_the_run_forgets(tenant: Tenant, project: st
 
 
 def test_mem_18_the_setting_of_the_tenant(tenant: Tenant, project: str) -> None:
-    assert tenant.admin.get("/org/settings").json() == {"retention_days": None}
-    assert tenant.admin.patch("/org/settings", {"retention_days": 365}).json() == {"retention_days": 365}
-    assert tenant.admin.patch("/org/settings", {}).json() == {"retention_days": 365}
+    unset = {"retention_days": None, "receipt_days": None}
+    assert tenant.admin.get("/org/settings").json() == unset
+    assert tenant.admin.patch("/org/settings", {"retention_days": 365}).json() == {**unset, "retention_days": 365}
+    assert tenant.admin.patch("/org/settings", {}).json() == {**unset, "retention_days": 365}
     assert tenant.admin.post("/org/retention").json()["messages"] == 1
     for nothing in (0, None):
-        assert tenant.admin.patch("/org/settings", {"retention_days": nothing}).json() == {"retention_days": None}
+        assert tenant.admin.patch("/org/settings", {"retention_days": nothing}).json() == unset
     assert messages(tenant) == ["The roses need water."]
 
 

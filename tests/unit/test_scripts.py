@@ -17,7 +17,7 @@ CONSOLE = ("index.html", "package.json", "package-lock.json", "vite.config.ts", 
 def checkout(tmp_path: Path) -> Path:
     """With all that is needed already there, so that nothing is installed."""
     (tmp_path / "scripts").mkdir()
-    for name in ("run", "test", "test-setup", "test-fast"):
+    for name in ("run", "test", "test-setup", "test-programs", "test-fast"):
         shutil.copy(SCRIPTS / name, tmp_path / "scripts" / name)
     for folder in ("src", "public", "test"):
         (tmp_path / "console" / folder).mkdir(parents=True)

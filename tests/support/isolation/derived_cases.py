@@ -57,7 +57,7 @@ def entity_rows(transaction: Transaction, home: Home) -> StoredEntities:
 DERIVED_CASES: dict[str, Case] = {
     "PoolStore.derived": Case(
         act=lambda t, h: pools(t).derived(h.first.pool, h.first.session, h.cellar, "ann"),
-        nothing=DerivedState(version=0, memories=False, entities=False, observations=False),
+        nothing=DerivedState(version=0, memories=False, entities=False, observations=False, exclusions=False),
     ),
     "MemoryStore.add": Case(
         act=lambda t, h: MemoryStore(t).add(

@@ -57,4 +57,6 @@ RECEIPT_CASES: dict[str, Case] = {
 TENANT_RECEIPT_CASES: dict[str, Case] = {
     "ReceiptStore.remove_of_user": Case(act=lambda t, h: ReceiptStore(t).remove_of_user("ann"), writes=True),
     "ReceiptStore.remove_expired": Case(act=lambda t, h: ReceiptStore(t).remove_expired(MOMENT + 9_999), writes=True),
+    "ReceiptStore.days_of_tenant": Case(act=lambda t, h: ReceiptStore(t).days_of_tenant()),
+    "ReceiptStore.set_days_of_tenant": Case(act=lambda t, h: ReceiptStore(t).set_days_of_tenant(3), writes=True),
 }

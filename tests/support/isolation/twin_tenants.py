@@ -45,6 +45,7 @@ from cloister.storage.stores.branches.withdrawals import SettledStore, Withdrawa
 from cloister.storage.stores.certificates.readers import ReaderStore
 from cloister.storage.stores.certificates.removals import RemovalStore, TenantRemovalStore
 from cloister.storage.stores.changes import ChangeStore
+from cloister.storage.stores.copying.carried_rows import CarriedRows
 from cloister.storage.stores.entities import EntityStore, StoredEntities
 from cloister.storage.stores.entity_groups import EntityGroupStore
 from cloister.storage.stores.entity_relations import RelationStore
@@ -121,6 +122,7 @@ STORES = (
     FilterStore,
     ArchivedRows,
     ImportedRows,
+    CarriedRows,
     ItemStore,
     ResponseStore,
     FileStore,

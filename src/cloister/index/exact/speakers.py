@@ -106,9 +106,10 @@ class Speakers:
 
     def shares_of(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float32]:
         """The same for some rows."""
-        if self._nameless_assistants is None:
-            self._nameless_assistants = (self._roles.live == _ASSISTANT) & (self._slots.live == _NAMELESS)
-        return _shares(self._nameless_assistants.take(rows))
+        nameless = self._nameless_assistants
+        if nameless is None:
+            nameless = self._nameless_assistants = (self._roles.live == _ASSISTANT) & (self._slots.live == _NAMELESS)
+        return _shares(nameless.take(rows))
 
     def is_name(self, term: int) -> bool:
         """Whether a term is of a name's word, in any language: a text in German has it under its German stem."""

@@ -13,6 +13,7 @@ from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.copying.carried_rows import CarriedExclusion, CarriedRows, CarriedTenant
 from cloister.storage.stores.erasure import RetentionStore
 from cloister.storage.stores.keys import ApiKeyStore, StoredKey
+from cloister.storage.stores.receipts.receipts import ReceiptStore
 from cloister.storage.stores.tenants import ProjectStore
 from cloister.storage.stores.usage import UsageStore
 
@@ -69,7 +70,7 @@ def carry_exclusions(source: Database, target: Database, reach: Reach) -> tuple[
     with source.read(reach) as transaction:
         exclusions = CarriedRows(transaction).exclusions()
         for batch in _batches(exclusions):
-            stored = target.write(reach, lambda writing, batch=batch: _store_exclusions(writing, batch))
+            stored = target.write(reach, lambda transaction, batch=batch: _store_exclusions(transaction, batch))
             there += stored
             left_out += len(batch) - stored
     return there, left_out
@@ -86,12 +87,13 @@ def carry_settings(source: Database, target: Database, reach: Reach) -> None:
     with source.read(reach) as transaction:
         row, limits = CarriedRows(transaction).tenant(), UsageStore(transaction).limits()
     if row is not None:
-        target.write(reach, lambda writing: _store_settings(writing, row, limits))
+        target.write(reach, lambda transaction: _store_settings(transaction, row, limits))
 
 
 def _store_settings(transaction: Transaction, row: CarriedTenant, limits: Limits) -> None:
     UsageStore(transaction).set_limits(limits)
     RetentionStore(transaction).set_of_tenant(row.retention_days)
+    ReceiptStore(transaction).set_days_of_tenant(row.receipt_days)
     if row.secret is not None:
         CarriedRows(transaction).set_secret(row.secret)
 

@@ -242,7 +242,7 @@ class Selection:
         """Add a candidate to what is picked: the statement that it makes, or that says the same; None if it says nothing. One
         that is `alone` has no copy in the pool, if the index knows copies."""
         evidence = self._evidence
-        item = self._items[evidence.ids.item(at)]
+        item = self._items[MessageId(evidence.ids.item(at))]
         if item is None:
             picked.quotation += 1
             return None

@@ -31,6 +31,7 @@ from cloister.storage.postgres.driver import (
     state_of,
     translated,
 )
+from cloister.storage.postgres.driver import public_url as public_url
 from cloister.storage.postgres.notifications import PostgresNotifier
 from cloister.storage.postgres.process_locks import PostgresProcessLocks
 from cloister.storage.postgres.vacuum import vacuum_database

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from cloister.bootstrap import Services, build_services
+from cloister.bootstrap import DatabaseLocation, Services, build_services
 from cloister.domain.errors import Forbidden, InvalidRequest, NotFound
 from cloister.domain.identifiers import format_tenant_id
 from cloister.domain.timestamps import Clock, now
@@ -16,7 +16,6 @@ from cloister.interfaces.cli.archives.commands import listed_counts
 from cloister.interfaces.cli.options import DryRun, Json, Tenant, given_data
 from cloister.interfaces.cli.terminal import answer, counted, remark, table
 from cloister.interfaces.cli.upkeep.progress import StepBar
-from cloister.opening import database_address, has_database, is_same_database
 from cloister.services.copying.copy_tenants import CopiedTenant, CopySource, CopyTarget, TenantCopies, TenantPlan
 from cloister.settings import EmbedderSettings, Settings, TracingSettings, read_remote, read_settings
 
@@ -50,7 +49,7 @@ def copy(
     settings = _checked(source, target, tenant)
     started = now()
     with closing(_source(settings[0], lambda: started)) as read:
-        if not dry_run or has_database(settings[1]):
+        if not dry_run or DatabaseLocation(settings[1]).has_database():
             with closing(_target(settings[1], lambda: started)) as stored:
                 _run(read, stored, settings, dry_run=dry_run, with_keys=not no_keys, json=json)
         else:
@@ -65,10 +64,11 @@ def _checked(source: str, target: str, tenant: str | None) -> tuple[Settings, Se
             raise Forbidden(f"{name} must be a directory or a postgresql:// URL: this needs the databases themselves.")
     read_remote(source)
     one, other = read_settings(source, tenant=tenant), read_settings(target, tenant=tenant)
-    if is_same_database(one, other):
+    location = DatabaseLocation(one)
+    if location.is_same(DatabaseLocation(other)):
         raise InvalidRequest("TO", "is the same as FROM.")
-    if not has_database(one):
-        raise NotFound("database", database_address(one))
+    if not location.has_database():
+        raise NotFound("database", str(location))
     return one, other
 
 
@@ -111,7 +111,7 @@ def _run(
         )
     copies = TenantCopies(source, target)
     plans = copies.plan(settings[0].tenant)
-    ends = {"from": database_address(settings[0]), "to": database_address(settings[1])}
+    ends = {"from": str(DatabaseLocation(settings[0])), "to": str(DatabaseLocation(settings[1]))}
     if dry_run:
         planned = [_planned(plan, with_keys=with_keys) for plan in plans]
         answer({**ends, "dry_run": True, "tenants": planned}, json, _plan_table(plans), "Nothing was copied.")

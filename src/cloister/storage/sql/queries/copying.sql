@@ -1,7 +1,7 @@
 -- What a copy of a tenant carries to another database apart from its archive: the tenant's own row, keys and exclusions.
 
 -- name: copied_tenant
-SELECT name, created_at, secret, retention_days FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL
+SELECT name, created_at, secret, retention_days, receipt_days FROM tenant WHERE tenant_id = :tenant_id AND erased_at IS NULL
 
 -- name: set_copied_secret
 -- The names of default sessions are made with it, so that of the source replaces one that was made here.
@@ -22,7 +22,7 @@ SELECT exclusion_id FROM exclusion WHERE tenant_id = :tenant_id AND exclusion_id
 -- name: copy_exclusion
 -- Returns no row if the session or what it excludes is not here.
 INSERT INTO exclusion (exclusion_id, tenant_id, session_id, created_at, message_id, memory_id, entity_id)
-SELECT CAST(:exclusion_id AS BIGINT), s.tenant_id, s.session_id, CAST(:created_at AS BIGINT), CAST(:message_id AS BIGINT),
+SELECT CAST(:exclusion_id AS BIGINT), :tenant_id, s.session_id, CAST(:created_at AS BIGINT), CAST(:message_id AS BIGINT),
     CAST(:memory_id AS BIGINT), CAST(:entity_id AS BIGINT)
 FROM session AS s
 WHERE s.tenant_id = :tenant_id AND s.session_id = :session_id AND s.pool_id IS NOT NULL

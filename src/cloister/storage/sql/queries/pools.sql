@@ -53,7 +53,7 @@ SELECT
         WHERE tenant_id = :tenant_id AND pool_id = :pool_id AND user_id = CAST(:user_id AS TEXT) AND observed_message_id > 0
         LIMIT 1
     ),
-    (SELECT 1 FROM exclusion WHERE tenant_id = :tenant_id AND session_id = :session_id LIMIT 1)
+    (SELECT CAST(1 AS BIGINT) FROM exclusion WHERE tenant_id = :tenant_id AND session_id = :session_id LIMIT 1)
 FROM pool
 WHERE tenant_id = :tenant_id AND pool_id = :pool_id
 

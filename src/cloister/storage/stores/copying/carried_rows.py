@@ -16,6 +16,7 @@ class CarriedTenant:
     created_at: int
     secret: bytes | None
     retention_days: int | None
+    receipt_days: int | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -41,12 +42,15 @@ class CarriedRows:
         row = self._transaction.row("copied_tenant")
         if row is None:
             return None
-        name, created_at, secret, retention_days = cast(tuple[str, int, bytes | None, int | None], row)
+        name, created_at, secret, retention_days, receipt_days = cast(
+            tuple[str, int, bytes | None, int | None, int | None], row
+        )
         return CarriedTenant(
             name=name,
             created_at=created_at,
             secret=None if secret is None else bytes(secret),
             retention_days=retention_days,
+            receipt_days=receipt_days,
         )
 
     def set_secret(self, secret: bytes) -> None:
