@@ -152,6 +152,24 @@ def test_a_click_in_the_graph_and_a_button_in_the_list_move_through_relations(
     assert not tab.page.evaluate("document.documentElement.scrollWidth > innerWidth")
 
 
+def test_a_home_shows_how_much_was_stored_on_each_day_and_nothing_of_other_projects(desk: Desk) -> None:
+    """ISO-4: the chart counts its own project only."""
+    garden, kitchen = desk.tenant.new_project("Garden"), desk.tenant.new_project("Kitchen")
+    for name, project, messages in (("beans", garden, 3), ("soup", kitchen, 1)):
+        desk.tenant.new_session(name, project_id=project, user_id="ann")
+        for number in range(messages):
+            desk.tenant.say(name, f"Number {number}.")
+    tab = desk.sign_in()
+    tab.page.goto(f"/p/{garden}")
+    chart = tab.page.get_by_role("img", name="Last 30 days: 3 messages, 0 memories")
+    expect(chart).to_be_visible()
+    expect(chart.locator("g")).to_have_count(30)
+    tab.page.goto(f"/p/{kitchen}")
+    expect(tab.page.get_by_role("img", name="Last 30 days: 1 message, 0 memories")).to_be_visible()
+    tab.page.goto("/u/ann")
+    expect(tab.page.get_by_role("img", name="Last 30 days: 4 messages, 0 memories")).to_be_visible()
+
+
 def test_a_user_has_a_home_and_can_be_erased(desk: Desk) -> None:
     furnish(desk.tenant)
     tab = desk.sign_in()

@@ -45,7 +45,7 @@ from support.isolation.entry_cases import ENTRY_CASES, TENANT_ENTRY_CASES
 from support.isolation.erasure_cases import ERASING_CASES
 from support.isolation.file_cases import PROJECT_TREE_CASES
 from support.isolation.filter_cases import ANYTHING
-from support.isolation.listing_cases import revisions, whole
+from support.isolation.listing_cases import EVER, activity, revisions, whole
 from support.isolation.removal_cases import TENANT_REMOVAL_CASES
 from support.isolation.session_cases import SESSION_CASES
 from support.isolation.supersession_cases import facts
@@ -162,6 +162,9 @@ CONFINED: dict[str, Case] = {
         )
         for name in ("page", "timeline", "memories", "changes", "first_states", "replaced")
     },
+    "ActivityStore.sessions": Case(act=lambda t, h: activity(t, h).sessions(since=0, limit=9), nothing=[]),
+    "ActivityStore.messages": Case(act=lambda t, h: activity(t, h).messages([h.second.session], **EVER), nothing={}),
+    "ActivityStore.memories": Case(act=lambda t, h: activity(t, h).memories([h.second.session], **EVER), nothing={}),
     "MemoryStore.of_user": Case(
         act=lambda t, h: [stored.session for stored in MemoryStore(t).of_user("ann", limit=9, now=MOMENT)],
         nothing=["first"],

@@ -180,6 +180,9 @@ class Client:
         self.ask("GET", f"/v1/users/{USER}/timeline", 200, route="/v1/users/{user_id}/timeline")
         path, route = f"/org/projects/{project}/timeline", "/org/projects/{project_id}/timeline"
         self.ask("GET", f"{path}?user_id={USER}", 200, route=route)
+        path, route = f"/org/projects/{project}/activity", "/org/projects/{project_id}/activity"
+        self.ask("GET", f"{path}?user_id={USER}", 200, route=route)
+        self.ask("GET", f"/v1/users/{USER}/activity", 200, route="/v1/users/{user_id}/activity")
         self.in_session("POST", name, "/exclusions", 200, json={"kind": "memory", "id": memory})
         self.in_session("GET", name, "/exclusions", 200)
         path, route = f"/v1/sessions/{name}/exclusions/{memory}", "/v1/sessions/{external_id}/exclusions/{item_id}"

@@ -256,6 +256,8 @@ PROBES = (
     in_header("GET", "/v1/memories"),
     in_path("GET", "/org/projects/{project_id}/timeline", "project"),
     in_header("GET", "/v1/users/ada/timeline"),
+    in_path("GET", "/org/projects/{project_id}/activity", "project"),
+    in_header("GET", "/v1/users/ada/activity"),
     in_query("GET", "/v1/entities", "project_id", "project"),
     in_query("GET", "/v1/entities", "after", "entity", "&project_id={own project}"),
     in_header("GET", "/v1/entities"),

@@ -91,6 +91,20 @@ export function timelinePath(project: string, user: MemoryFilter["user"]): strin
   return withQuery(`/org/projects/${segment(project)}/timeline`, partQuery(user));
 }
 
+/** How much was stored on each of the last days, the oldest first. */
+export interface Activity {
+  days: { date: string; messages: number; memories: number }[];
+  complete: boolean;
+}
+
+export function activityPath(project: string, user: MemoryFilter["user"]): string {
+  return withQuery(`/org/projects/${segment(project)}/activity`, partQuery(user));
+}
+
+export function userActivityPath(user: string): string {
+  return `/v1/users/${segment(user)}/activity`;
+}
+
 export function userTimelinePath(user: string): string {
   return `/v1/users/${segment(user)}/timeline`;
 }

@@ -1,10 +1,11 @@
 import { useState } from "react";
 
-import { EVERYBODY, timelinePath, type MemoryFilter } from "../api/memories";
+import { activityPath, EVERYBODY, timelinePath, type MemoryFilter } from "../api/memories";
 import { useHouse, useHouseState } from "../house";
 import { Page } from "../parts/page";
 import { projectAddress, type ProjectPart } from "../router";
 import { placeHint, placeName } from "../words";
+import { ActivityChart } from "./activity-chart";
 import { ConversationsPart } from "./conversations-part";
 import { EntitiesPart } from "./entities-part";
 import { MemoriesPart } from "./memories-part";
@@ -39,6 +40,7 @@ export function HomePage({ project: id, part }: { project: string | null; part: 
   const oneUser = user === EVERYBODY ? (users[0] ?? null) : user;
   return (
     <Page title={placeName(id, projects)} parts={parts}>
+      {now === "memories" && id !== null && <ActivityChart path={activityPath(id, user)} />}
       {now === "memories" && <MemoriesPart project={id} user={user} whose={whose} hint={placeHint(id)} />}
       {now === "entities" && project && (
         <EntitiesPart

@@ -1,7 +1,7 @@
 import { useState } from "react";
 
 import { all, get, remove, segment, withQuery } from "../api/client";
-import { userTimelinePath } from "../api/memories";
+import { userActivityPath, userTimelinePath } from "../api/memories";
 import type { Memory } from "../api/shapes";
 import { useHouse, useHouseState } from "../house";
 import { ForgetDialog } from "../memory/forget-dialog";
@@ -10,6 +10,7 @@ import { toast } from "../parts/toasts";
 import { useAnswer } from "../parts/use-answer";
 import { go } from "../router";
 import { count } from "../words";
+import { ActivityChart } from "./activity-chart";
 import { ConversationsPart } from "./conversations-part";
 import { MemoryRow } from "./memory-row";
 import { TimelinePart } from "./timeline-part";
@@ -33,6 +34,7 @@ export function UserPage({ user }: { user: string }) {
           <button key={each} type="button" aria-current={each === part ? "page" : undefined} onClick={() => setPart(each)}>{each}</button>
         ))}
       </nav>
+      {part === "Profile" && house.isAdmin && <ActivityChart path={userActivityPath(user)} />}
       {part === "Profile" && <Profile user={user} />}
       {part === "Memories" && <Memories user={user} />}
       {part === "Timeline" && <TimelinePart path={userTimelinePath(user)} />}

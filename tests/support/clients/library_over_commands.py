@@ -14,7 +14,7 @@ from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.arguments import NO_NUMBER_GIVEN, NOT_GIVEN
 from cloister.interfaces.python.certificates.shapes import Removed
-from cloister.interfaces.python.listing.shapes import TimelineEntry
+from cloister.interfaces.python.listing.shapes import Activity, TimelineEntry
 from cloister.interfaces.python.pages import Branch, Page
 from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.interfaces.python.receipts.exclusion_shapes import Exclusion
@@ -315,6 +315,20 @@ class OverCommands:
 
     def user_timeline(self, user_id: str, *, limit: int = 50, cursor: str | None = None) -> Page[TimelineEntry]:
         return self._many(TimelineEntry, "users", "timeline", user_id, *_options(limit=limit, after=cursor))
+
+    def project_activity(
+        self,
+        project_id: str,
+        *,
+        user_id: str | None = None,
+        users: Literal["all"] | None = None,
+        days: int = 30,
+    ) -> Activity:
+        options = [*_options(user=user_id, days=days), *(["--all-users"] if users else [])]
+        return self._one(Activity, "projects", "activity", project_id, *options)
+
+    def user_activity(self, user_id: str, *, days: int = 30) -> Activity:
+        return self._one(Activity, "users", "activity", user_id, *_options(days=days))
 
     def add_memories(self, session_id: str, contents: Sequence[str]) -> derived_shapes.Appended:
         return self._one(derived_shapes.Appended, "memories", "add", session_id, *contents)

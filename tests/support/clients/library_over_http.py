@@ -15,7 +15,7 @@ from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
 from cloister.interfaces.python import derived_shapes, preview_shapes, shapes, tenant_shapes
 from cloister.interfaces.python.arguments import NO_DAYS_GIVEN, NO_NUMBER_GIVEN, NOT_GIVEN
 from cloister.interfaces.python.certificates.shapes import Removed
-from cloister.interfaces.python.listing.shapes import TimelineEntry
+from cloister.interfaces.python.listing.shapes import Activity, TimelineEntry
 from cloister.interfaces.python.pages import Branch, Page
 from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.interfaces.python.receipts.exclusion_shapes import Exclusion
@@ -437,6 +437,20 @@ class OverHttp:
     def user_timeline(self, user_id: str, *, limit: int = 50, cursor: str | None = None) -> Page[TimelineEntry]:
         params = _given(limit=limit, cursor=cursor)
         return _many(TimelineEntry, self._caller.get(f"/v1/users/{segment(user_id)}/timeline", params=params))
+
+    def project_activity(
+        self,
+        project_id: str,
+        *,
+        user_id: str | None = None,
+        users: Literal["all"] | None = None,
+        days: int = 30,
+    ) -> Activity:
+        params = _given(user_id=user_id, users=users, days=days)
+        return _one(Activity, self._caller.get(f"/org/projects/{project_id}/activity", params=params))
+
+    def user_activity(self, user_id: str, *, days: int = 30) -> Activity:
+        return _one(Activity, self._caller.get(f"/v1/users/{segment(user_id)}/activity", params=_given(days=days)))
 
     def add_memories(
         self, session_id: str, contents: Sequence[str], *, idempotency_key: str | None = None

@@ -65,6 +65,7 @@ from cloister.storage.stores.indexing.vectors import PoolVectors, VectorStore
 from cloister.storage.stores.integrity.text_rows import TextRowStore
 from cloister.storage.stores.items import ItemRow, ItemStore, ResponseRow, ResponseStore
 from cloister.storage.stores.keys import ApiKeyStore, SignInStore, StoredSignIn
+from cloister.storage.stores.listing.activity import ActivityStore
 from cloister.storage.stores.listing.listed_memories import ListedMemoryStore
 from cloister.storage.stores.memories import MemoryStore, ProfileStore, StoredMemories
 from cloister.storage.stores.messages import Indexed, MessageStore
@@ -92,6 +93,7 @@ STORES = (
     ApiKeyStore,
     UsageStore,
     ReceiptStore,
+    ActivityStore,
     ListedMemoryStore,
     ExclusionStore,
     MemoryStore,

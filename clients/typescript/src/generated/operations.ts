@@ -1,6 +1,7 @@
 // Made by `python clients/typescript/generate.py` from the OpenAPI document; a test compares the two.
 
 import type {
+  Activity,
   AdminKey,
   Alive,
   ApiKeyPage,
@@ -748,6 +749,28 @@ export interface Operations {
     answer: TimelinePage;
   };
   /**
+   * Count the messages and memories of a project that were stored on each of the last days, the oldest first. Needs the
+   * permission `read`.
+   */
+  get_project_activity: {
+    path: { project_id: ProjectId };
+    query: { user_id?: Name | undefined; users?: "all" | undefined; days?: number | undefined };
+    headers: Record<never, never>;
+    body: undefined;
+    answer: Activity;
+  };
+  /**
+   * Count the messages and memories of a user that were stored on each of the last days, the oldest first: in the
+   * project that the header or the key names, else in all. Needs the permission `admin`.
+   */
+  get_user_activity: {
+    path: { user_id: Name };
+    query: { days?: number | undefined };
+    headers: Record<never, never>;
+    body: undefined;
+    answer: Activity;
+  };
+  /**
    * List the entities of the project of the request, or of the project `project_id`, oldest first. Entities exist in
    * projects only. Needs the permission `read`.
    */
@@ -1087,6 +1110,8 @@ export const ROUTES: { readonly [name in keyof Operations]: Route } = {
   get_project_profile: { method: "GET", path: "/org/projects/{project_id}/profile", repeat: "always", answer: "json" },
   list_project_timeline: { method: "GET", path: "/org/projects/{project_id}/timeline", repeat: "always", answer: "json" },
   list_user_timeline: { method: "GET", path: "/v1/users/{user_id}/timeline", repeat: "always", answer: "json" },
+  get_project_activity: { method: "GET", path: "/org/projects/{project_id}/activity", repeat: "always", answer: "json" },
+  get_user_activity: { method: "GET", path: "/v1/users/{user_id}/activity", repeat: "always", answer: "json" },
   list_entities: { method: "GET", path: "/v1/entities", repeat: "always", answer: "json" },
   get_entity: { method: "GET", path: "/v1/entities/{entity_id}", repeat: "always", answer: "json" },
   change_entity: { method: "PATCH", path: "/v1/entities/{entity_id}", repeat: "never", answer: "json" },

@@ -1,5 +1,21 @@
 // Made by `python clients/typescript/generate.py` from the OpenAPI document; a test compares the two.
 
+/**
+ * The last days, the oldest first, also those on which nothing was stored. `complete` is false if something was done in
+ * more than 1,000 sessions: then only those in which something was done last are counted.
+ */
+export interface Activity {
+  days: ActivityDay[];
+  complete: boolean;
+}
+
+/** How many messages and memories were stored on one day of UTC, and are still there. */
+export interface ActivityDay {
+  date: string;
+  messages: number;
+  memories: number;
+}
+
 /** A new admin key of a tenant. `key` is not stored, and cannot be read again. */
 export interface AdminKey {
   key_id: KeyId;

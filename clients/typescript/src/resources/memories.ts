@@ -3,6 +3,7 @@
 import type { Connection } from "../connection.js";
 import type { Operations } from "../generated/operations.js";
 import type {
+  Activity,
   Appended,
   Entity,
   EntityChange,
@@ -58,6 +59,15 @@ export class Memories {
     return pagesOf((cursor) =>
       this.#connection.call("list_project_timeline", { path, query: { ...query, cursor } }, options),
     );
+  }
+
+  /** How many messages and memories of a project were stored on each of the last days. */
+  async activity(
+    projectId: string,
+    query: Query<"get_project_activity"> = {},
+    options: RequestOptions = {},
+  ): Promise<Activity> {
+    return await this.#connection.call("get_project_activity", { path: { project_id: projectId }, query }, options);
   }
 
   /** Add statements to a session; those that it has already are counted as duplicates. */
@@ -207,6 +217,15 @@ export class Users {
     return pagesOf((cursor) =>
       this.#connection.call("list_user_timeline", { path, query: { ...query, cursor } }, options),
     );
+  }
+
+  /** How many messages and memories of a user were stored on each of the last days. Needs an admin key. */
+  async activity(
+    userId: string,
+    query: Query<"get_user_activity"> = {},
+    options: RequestOptions = {},
+  ): Promise<Activity> {
+    return await this.#connection.call("get_user_activity", { path: { user_id: userId }, query }, options);
   }
 
   /** Erase everything of a user. Needs an admin key. With `dryRun` nothing is changed. */

@@ -81,6 +81,8 @@ class AsyncCloister:
     project_memories = _awaited(Cloister.project_memories)
     project_timeline = _awaited(Cloister.project_timeline)
     user_timeline = _awaited(Cloister.user_timeline)
+    project_activity = _awaited(Cloister.project_activity)
+    user_activity = _awaited(Cloister.user_activity)
     add_memories = _awaited(Cloister.add_memories)
     get_memory = _awaited(Cloister.get_memory)
     correct_memory = _awaited(Cloister.correct_memory)

@@ -1,4 +1,4 @@
-"""`cloister projects memories`, `cloister projects timeline` and `cloister users timeline`: look through what is remembered."""
+"""`memories`, `timeline` and `activity` of `cloister projects` and `cloister users`: look through what is remembered."""
 
 from functools import partial
 from typing import Annotated, Literal, cast
@@ -20,13 +20,16 @@ from cloister.interfaces.cli.options import (
     with_library,
 )
 from cloister.interfaces.cli.organisation.project_names import chosen_project, project_id_of
-from cloister.interfaces.cli.terminal import minute, quotation
+from cloister.interfaces.cli.terminal import answer, minute, quotation, table
 from cloister.interfaces.python.library import Cloister
-from cloister.interfaces.python.listing.shapes import TimelineEntry
+from cloister.interfaces.python.listing.shapes import Activity, TimelineEntry
+from cloister.interfaces.python.shapes import as_json
+from cloister.services.listing.activity import DEFAULT_DAYS
 
 AllUsers = Annotated[
     bool, typer.Option("--all-users", help="Of everybody, where memory is divided by user.", show_default=False)
 ]
+Days = Annotated[int, typer.Option("--days", metavar="N", help="So many days of UTC, of which the last is today.")]
 
 
 @with_library
@@ -99,6 +102,43 @@ def show_user_timeline(
     """Show what was learnt of a user and what changed, in all projects, newest first."""
     found = listed(partial(memory.user_timeline, user_id), limit, everything, after)
     answer_list(found, json, *map(_happened, found), empty="Nothing was learnt here yet.")
+
+
+@with_library
+def show_project_activity(
+    memory: Cloister,
+    json: bool,
+    project: ProjectArgument,
+    user: User = None,
+    all_users: AllUsers = False,
+    days: Days = DEFAULT_DAYS,
+) -> None:
+    """Count the messages and memories that were stored in a project on each of the last days."""
+    found = memory.project_activity(project_id_of(memory, project), user_id=user, users=_users(all_users), days=days)
+    answer(as_json(found), json, *_days(found))
+
+
+@with_library
+def show_user_activity(
+    memory: Cloister,
+    json: bool,
+    user_id: Annotated[str, typer.Argument(metavar="USER", help="The id that the user's sessions carry.")],
+    days: Days = DEFAULT_DAYS,
+) -> None:
+    """Count the messages and memories of a user that were stored on each of the last days, in all projects."""
+    found = memory.user_activity(user_id, days=days)
+    answer(as_json(found), json, *_days(found))
+
+
+def _days(found: Activity) -> list[RenderableType]:
+    """Only the days on which something was stored."""
+    rows = [(day.date, f"{day.messages:,}", f"{day.memories:,}") for day in found.days if day.messages or day.memories]
+    if not rows:
+        return ["Nothing was stored on these days."]
+    shown: list[RenderableType] = [table(("day", "messages", "memories"), rows, numbers=("messages", "memories"))]
+    return (
+        shown if found.complete else [*shown, "Only the 1,000 sessions in which something was done last are counted."]
+    )
 
 
 def _users(everybody: bool) -> Literal["all"] | None:

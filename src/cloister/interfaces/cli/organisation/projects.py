@@ -1,4 +1,4 @@
-"""`cloister projects`: list, show, profile, memories, timeline, create, rename, default, delete."""
+"""`cloister projects`: list, show, profile, memories, timeline, activity, create, rename, default, delete."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -23,7 +23,11 @@ from cloister.interfaces.cli.options import (
     Yes,
     with_library,
 )
-from cloister.interfaces.cli.organisation.listings import list_project_memories, show_project_timeline
+from cloister.interfaces.cli.organisation.listings import (
+    list_project_memories,
+    show_project_activity,
+    show_project_timeline,
+)
 from cloister.interfaces.cli.organisation.project_names import project_id_of
 from cloister.interfaces.cli.organisation.users import erased_counts, profile_table
 from cloister.interfaces.cli.terminal import answer, confirm, counted, details, json_text, minute, table
@@ -83,6 +87,7 @@ def show_profile(
 
 app.command("memories")(list_project_memories)
 app.command("timeline")(show_project_timeline)
+app.command("activity")(show_project_activity)
 
 
 @app.command("create")

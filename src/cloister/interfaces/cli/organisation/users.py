@@ -1,4 +1,4 @@
-"""`cloister users`: profile, timeline, erase."""
+"""`cloister users`: profile, timeline, activity, erase."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from rich.table import Table
 from cloister.domain.prompts.profile import DEFAULT_PROFILE_TOKENS
 from cloister.interfaces.cli.certificates.sentences import checks_made
 from cloister.interfaces.cli.options import DryRun, ProfileBudget, Project, Yes, with_library
-from cloister.interfaces.cli.organisation.listings import show_user_timeline
+from cloister.interfaces.cli.organisation.listings import show_user_activity, show_user_timeline
 from cloister.interfaces.cli.organisation.project_names import chosen_project
 from cloister.interfaces.cli.terminal import answer, confirm, counted, table
 from cloister.interfaces.python.derived_shapes import Profile
@@ -52,6 +52,7 @@ def profile_table(found: Profile) -> Table | str:
 
 
 app.command("timeline")(show_user_timeline)
+app.command("activity")(show_user_activity)
 
 
 @app.command("erase")

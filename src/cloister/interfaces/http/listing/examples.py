@@ -15,8 +15,18 @@ _ENTRY = {
     "undone_at": None,
 }
 
+_ACTIVITY = {
+    "days": [
+        {"date": "2026-03-01", "messages": 12, "memories": 2},
+        {"date": "2026-03-02", "messages": 0, "memories": 0},
+    ],
+    "complete": True,
+}
+
 LISTING_EXAMPLES: Mapping[str, Example] = {
     "list_project_memories": page_example(MEMORY_SHAPE),
     "list_project_timeline": page_example(_ENTRY),
     "list_user_timeline": page_example(_ENTRY),
+    "get_project_activity": Example(answer=_ACTIVITY),
+    "get_user_activity": Example(answer=_ACTIVITY),
 }

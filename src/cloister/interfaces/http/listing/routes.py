@@ -1,4 +1,4 @@
-"""Routes for people who look through what is remembered: the memories and the timeline of a project or a user."""
+"""Routes for people who look through what is remembered: memories, timeline and activity of a project or a user."""
 
 from typing import Annotated, Literal
 
@@ -22,11 +22,12 @@ from cloister.interfaces.http.dispatch.parameters import (
 )
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.openapi import schemas
-from cloister.interfaces.http.resources.answers import MemoryPage, page_model
+from cloister.interfaces.http.resources.answers import MemoryPage, answer, page_model
 from cloister.interfaces.python.arguments import project_of
 from cloister.interfaces.python.derived_shapes import memory_shape
 from cloister.interfaces.python.listing.backends import memory_key
-from cloister.interfaces.python.listing.shapes import TimelineEntry, timeline_shape
+from cloister.interfaces.python.listing.shapes import Activity, TimelineEntry, activity_shape, timeline_shape
+from cloister.services.listing.activity import DEFAULT_DAYS, MOST_DAYS
 from cloister.services.listing.project_memories import MemoryQuery, PartOfProject
 
 router = APIRouter(route_class=GuardedRoute, tags=["Memories"])
@@ -44,6 +45,7 @@ Users = Annotated[
     Literal["all"] | None,
     Query(description="`all`: the memories of everybody. Needs the permission `admin`, and no `user_id`."),
 ]
+Days = Annotated[int, Query(ge=1, le=MOST_DAYS, description="How many days of UTC, of which the last is today.")]
 Words = Annotated[
     str | None,
     Query(description="Only memories that contain all words of this text.", json_schema_extra=schemas.NAME),
@@ -108,6 +110,25 @@ def list_user_timeline(user_id: UserId, caller: Caller, limit: Limit = 50, curso
     listing = Listing("timeline of a user", reach.tenant, reach.confined_to, user_id)
     found = caller.services.listings.timelines.of_user(reach, user_id, limit=limit + 1, before=listing.pair(cursor))
     return listing.answer(TimelinePage, found, limit, shape=timeline_shape, key=lambda entry: entry.cursor)
+
+
+@router.get("/org/projects/{project_id}/activity", response_model=Activity)
+@needs("read")
+def get_project_activity(
+    project_id: ProjectId, caller: Caller, user_id: OfPart = None, users: Users = None, days: Days = DEFAULT_DAYS
+) -> Response:
+    """Count the messages and memories of a project that were stored on each of the last days, the oldest first."""
+    part = PartOfProject(project=parse_project_id(project_id), user_id=user_id, everybody=_everybody(caller, users))
+    return answer(activity_shape(caller.services.listings.activities.of_project(caller.reach, part, days=days)))
+
+
+@router.get("/v1/users/{user_id}/activity", response_model=Activity)
+@needs("admin")
+def get_user_activity(user_id: UserId, caller: Caller, days: Days = DEFAULT_DAYS) -> Response:
+    """Count the messages and memories of a user that were stored on each of the last days, the oldest first: in the project that
+    the header or the key names, else in all."""
+    reach = caller.narrowed_reach()
+    return answer(activity_shape(caller.services.listings.activities.of_user(reach, user_id, days=days)))
 
 
 def _everybody(caller: CallerInfo, users: str | None) -> bool:

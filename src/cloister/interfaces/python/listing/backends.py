@@ -13,7 +13,7 @@ from cloister.interfaces.python.arguments import UNSPECIFIED, ProjectChoice
 from cloister.interfaces.python.backends.interface import MemoryListQuery
 from cloister.interfaces.python.backends.requests import project_path, user_path
 from cloister.interfaces.python.derived_shapes import Memory, memory_shape
-from cloister.interfaces.python.listing.shapes import TimelineEntry, timeline_shape
+from cloister.interfaces.python.listing.shapes import Activity, TimelineEntry, activity_shape, timeline_shape
 from cloister.interfaces.python.pages import ListCursors, Page, PageRequest
 from cloister.services.listing.project_memories import MemoryQuery, PartOfProject
 
@@ -59,6 +59,12 @@ class EmbeddedListings:
         )
         return cursors.page(rows, page.limit, shape=timeline_shape, key=lambda entry: entry.cursor)
 
+    def project_activity(self, part: PartOfProject, days: int) -> Activity:
+        return activity_shape(self.services.listings.activities.of_project(self.reach, part, days=days))
+
+    def user_activity(self, user_id: str, days: int) -> Activity:
+        return activity_shape(self.services.listings.activities.of_user(self.reach, user_id, days=days))
+
 
 class RemoteListings:
     """Asks a server."""
@@ -94,3 +100,15 @@ class RemoteListings:
     def user_timeline(self, user_id: str, page: PageRequest[int]) -> Page[TimelineEntry]:
         path = f"{user_path(user_id)}/timeline"
         return self.server.get(path, limit=page.limit, cursor=page.cursor).page(TimelineEntry)
+
+    def project_activity(self, part: PartOfProject, days: int) -> Activity:
+        assert part.project is not None
+        return self.server.get(
+            f"{project_path(part.project)}/activity",
+            user_id=part.user_id,
+            users=EVERYBODY if part.everybody else None,
+            days=days,
+        ).one(Activity)
+
+    def user_activity(self, user_id: str, days: int) -> Activity:
+        return self.server.get(f"{user_path(user_id)}/activity", days=days).one(Activity)

@@ -1,4 +1,4 @@
-"""The methods of `Cloister` for looking through what is remembered: the memories and the timeline of a project or a user."""
+"""The methods of `Cloister` for looking through what is remembered: memories, timeline and activity of a project or a user."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -18,8 +18,9 @@ from cloister.interfaces.python.arguments import (
 )
 from cloister.interfaces.python.backends.interface import Backend, MemoryListQuery
 from cloister.interfaces.python.derived_shapes import Memory
-from cloister.interfaces.python.listing.shapes import TimelineEntry
+from cloister.interfaces.python.listing.shapes import Activity, TimelineEntry
 from cloister.interfaces.python.pages import Page, PageRequest
+from cloister.services.listing.activity import DEFAULT_DAYS, checked_days
 from cloister.services.listing.project_memories import PartOfProject, checked_part
 from cloister.services.memories.memories import checked_status
 
@@ -78,6 +79,25 @@ class ListingMethods:
     def user_timeline(self, user_id: str, *, limit: int = 50, cursor: str | None = None) -> Page[TimelineEntry]:
         """List what was learnt of a user and what changed, in all projects, newest first: for display and audit."""
         return self._backend.user_timeline(checked_name(user_id, "user_id"), page_request(limit, cursor))
+
+    def project_activity(
+        self,
+        project_id: str,
+        *,
+        user_id: str | None = None,
+        users: Literal["all"] | None = None,
+        days: int = DEFAULT_DAYS,
+    ) -> Activity:
+        """Count the messages and memories of a project that were stored on each of the last `days` days (at most 90), in UTC.
+        `user_id` and `users` are as in `project_memories`."""
+        part = PartOfProject(
+            project=parse_project_id(project_id), user_id=checked_user(user_id), everybody=_everybody(users)
+        )
+        return self._backend.project_activity(checked_part(part), checked_days(days))
+
+    def user_activity(self, user_id: str, *, days: int = DEFAULT_DAYS) -> Activity:
+        """Count the messages and memories of a user that were stored on each of the last `days` days, in all projects."""
+        return self._backend.user_activity(checked_name(user_id, "user_id"), checked_days(days))
 
 
 def _everybody(users: str | None) -> bool:

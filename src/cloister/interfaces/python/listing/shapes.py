@@ -1,10 +1,11 @@
-"""The shapes of timelines: what was learnt and what changed."""
+"""The shapes of timelines, what was learnt and what changed, and of activity, how much was stored on each day."""
 
 from dataclasses import dataclass
 
 from cloister.domain.identifiers import format_memory_id
 from cloister.domain.timestamps import iso
 from cloister.interfaces.python.derived_shapes import Memory, memory_shape
+from cloister.services.listing.activity import Activity as CountedActivity
 from cloister.services.listing.timeline import TimelineEntry as ServedEntry
 
 
@@ -23,6 +24,32 @@ class TimelineEntry:
     replaced_id: str | None
     changed_by: str | None
     undone_at: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ActivityDay:
+    """How many messages and memories were stored on one day of UTC, and are still there."""
+
+    date: str
+    messages: int
+    memories: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Activity:
+    """The last days, the oldest first, also those on which nothing was stored. `complete` is false if something was done in more
+    than 1,000 sessions: then only those in which something was done last are counted."""
+
+    days: list[ActivityDay]
+    complete: bool
+
+
+def activity_shape(activity: CountedActivity) -> Activity:
+    days = [
+        ActivityDay(date=iso(day.start)[: len("2026-03-01")], messages=day.messages, memories=day.memories)
+        for day in activity.days
+    ]
+    return Activity(days=days, complete=activity.complete)
 
 
 def timeline_shape(entry: ServedEntry) -> TimelineEntry:
