@@ -1,6 +1,5 @@
 """A server whose model is a fake endpoint, on each engine; each test makes tenants of its own."""
 
-import os
 from collections.abc import Generator
 from pathlib import Path
 
@@ -11,8 +10,9 @@ from cloister.models.openai.chat import OpenAiChatModel
 from cloister.models.openai.endpoint import Endpoint
 from support.databases.engines import Engine, opened_engine
 from support.servers.fake_endpoint import FakeEndpoint, fake_endpoint
-from support.servers.http_server import Server, Tenant, serving, serving_pair
+from support.servers.http_server import Server, Tenant, serving
 from support.servers.model_server import model_server, the_model_server
+from support.servers.pairs import PAIR, serving_as_chosen
 
 __all__ = ["model_server", "the_model_server"]
 
@@ -42,12 +42,9 @@ def engine(request: pytest.FixtureRequest, folder: Path) -> Generator[Engine]:
 
 @pytest.fixture(scope="session")
 def server(engine: Engine, the_model: FakeEndpoint) -> Generator[Server]:
-    """On PostgreSQL two servers behind a proxy without stickiness (OPS-4); with `CLOISTER_PAIR=1` also on SQLite."""
-    if engine.name == "postgres" or os.environ.get("CLOISTER_PAIR"):
-        with serving_pair(chatting(engine, the_model), chatting(engine, the_model)) as running:
-            yield running
-        return
-    with serving(chatting(engine, the_model)) as running:
+    """On PostgreSQL two servers behind a proxy without stickiness (OPS-4)."""
+    pair = PAIR or ("threads" if engine.name == "postgres" else "")
+    with serving_as_chosen(engine, lambda: chatting(engine, the_model), model=the_model, pair=pair) as running:
         yield running
 
 

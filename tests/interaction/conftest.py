@@ -13,7 +13,8 @@ from support.clients.entry_points import ALL, EMBEDDED, through
 from support.clients.library_over_commands import OverCommands
 from support.databases.engines import EMBEDDER, exact_index, opened_engine
 from support.databases.postgres_server import PostgresServer
-from support.servers.http_server import Server, serving
+from support.servers.http_server import Server
+from support.servers.pairs import serving_as_chosen
 
 
 @pytest.fixture(scope="session")
@@ -29,7 +30,7 @@ def postgres_service(folder: Path, postgres_server: PostgresServer) -> Generator
 def running(kind: str, folder: Path, *servers: PostgresServer) -> Generator[Server]:
     with (
         opened_engine(kind, folder / "interaction", lambda: servers[0]) as engine,
-        serving(engine.services()) as server,
+        serving_as_chosen(engine, engine.services) as server,
     ):
         yield server
 

@@ -2,8 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Sequence
+from contextlib import closing, contextmanager, suppress
 from itertools import count
 from urllib.parse import urlsplit
 
@@ -11,12 +11,12 @@ _LARGEST_HEAD = 1 << 16
 
 
 class _Proxy:
-    def __init__(self, addresses: list[str]) -> None:
-        self._targets = [(parts.hostname or "", parts.port or 80) for parts in map(urlsplit, addresses)]
+    def __init__(self, addresses: Sequence[str]) -> None:
+        self._addresses = addresses
         self._next = count()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        with closing(writer), suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             head = await reader.readuntil(b"\r\n\r\n")
             lines = [line for line in head[:-4].split(b"\r\n") if not line.lower().startswith(b"connection:")]
             upstream = await self._open()
@@ -29,17 +29,17 @@ class _Proxy:
                 for way in ways:
                     way.cancel()
                 upstream[1].close()
-        writer.close()
 
     async def _open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """A connection to the next server that can be reached."""
-        for _ in self._targets[1:]:
+        for _ in self._addresses[1:]:
             with suppress(OSError):
                 return await self._open_next()
         return await self._open_next()
 
     async def _open_next(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        return await asyncio.open_connection(*self._targets[next(self._next) % len(self._targets)])
+        parts = urlsplit(self._addresses[next(self._next) % len(self._addresses)])
+        return await asyncio.open_connection(parts.hostname or "", parts.port or 80)
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -55,11 +55,12 @@ async def _end(server: asyncio.Server) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.sleep(0.05)  # transports close in a later round of the loop
 
 
 @contextmanager
-def round_robin(addresses: list[str]) -> Generator[str]:
-    """The address of a proxy before these servers, on a thread of this process."""
+def round_robin(addresses: Sequence[str]) -> Generator[str]:
+    """The address of a proxy before these servers, on a thread of this process. They may be replaced in the list meanwhile."""
     loop = asyncio.new_event_loop()
     proxy = _Proxy(addresses)
     server = loop.run_until_complete(asyncio.start_server(proxy.serve, "127.0.0.1", 0, limit=_LARGEST_HEAD))
