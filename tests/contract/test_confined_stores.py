@@ -639,6 +639,13 @@ BY_FOUND_ID = {
     "EntityStore.contents",
     "EntityStore.forget_session",
     "EntityStore.forget_messages",
+    # Only an operator copies, and whole tenants.
+    "CarriedRows.tenant",
+    "CarriedRows.set_secret",
+    "CarriedRows.all_keys",
+    "CarriedRows.exclusions",
+    "CarriedRows.has_exclusion",
+    "CarriedRows.add_exclusion",
     "ReceiptStore.days_of_tenant",
     "ReceiptStore.set_days_of_tenant",
     "RetentionStore.of_tenant",
