@@ -472,6 +472,43 @@ def test_iso_12_the_migration_of_an_owner_that_row_level_security_binds_notes_qu
     assert rows == [(None,), (household.pool,)]
 
 
+LEAVES = "SELECT leaf_id FROM session WHERE message_count > 0"
+
+
+def old_conversation(place: Place, rows: Callable[[str], Dump], monkeypatch: pytest.MonkeyPatch) -> Household:
+    """In a database from before there were branches: a session with one message."""
+    household = new_household()
+    with monkeypatch.context() as past:
+        with_version(past, place, 32)
+        database = place.open()
+        database.write(household.reach, lambda transaction: insert_conversation(transaction, household))
+        database.close()
+    rows("UPDATE session SET message_count = 1")
+    place.open().close()
+    return household
+
+
+def test_a_session_from_before_branches_has_its_last_message_as_leaf(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    household = old_conversation(place, place.rows, monkeypatch)
+    assert place.rows(LEAVES) == [(household.message,)]
+
+
+def test_the_migration_of_an_owner_that_row_level_security_binds_finds_the_leaves_of_all_tenants(
+    empty_postgres: str, login: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everyone = postgres_place(empty_postgres)
+    for role in ROLES:
+        everyone.rows(f"DO $$ BEGIN IF to_regrole('{role}') IS NULL THEN CREATE ROLE {role} NOLOGIN; END IF; END $$")
+    everyone.rows(
+        f"ALTER ROLE {login} NOINHERIT; GRANT {', '.join(ROLES)} TO {login}; GRANT USAGE, CREATE ON SCHEMA public TO {login}"
+    )
+    place = postgres_place(make_conninfo(empty_postgres, user=login))
+    household = old_conversation(place, everyone.rows, monkeypatch)
+    assert everyone.rows(LEAVES) == [(household.message,)]
+
+
 def test_both_engines_have_the_same_tables_and_columns(tmp_path: Path, empty_postgres: str) -> None:
     opened(sqlite_place(tmp_path))
     in_sqlite = sqlite_rows(
