@@ -93,7 +93,7 @@ def test_one_tenant_by_its_name(terminal: CommandLine, source: str, tmp_path: Pa
     [
         (("from", "from"), "TO: is the same as FROM."),
         (("from", "from/../from/"), "TO: is the same as FROM."),
-        (("missing", "to"), "There is no database"),
+        (("missing", "to"), "FROM: has no database"),
         (("http://127.0.0.1:8420", "to"), "FROM must be a directory or a postgresql:// URL"),
         (("from", "https://memory.example.org"), "TO must be a directory or a postgresql:// URL"),
         (("from", "postgresql://nobody@127.0.0.1:1/none"), "cannot be reached"),

@@ -71,6 +71,7 @@ def before_call(_: schemathesis.HookContext, case: Any, **__: Any) -> None:
     _ask_for_one_window(query)
     if case.meta.phase.name.value != "stateful" and case.method != "DELETE":
         _name_what_is_there(path, query, body)
+    _name_one_project(case.operation.path, query, headers)
     _go_on_where_a_page_ended(query, case.operation.path.format(**path))
     _ask_for_one_list(case.operation.path, query, body)
 
@@ -111,6 +112,12 @@ def _name_what_is_there(path: Fields, query: Fields, body: Fields) -> None:
         for name, value in known.items():
             if isinstance(fields.get(name), str) and next(_numbers) % 4:
                 fields[name] = value
+
+
+def _name_one_project(path: str, query: Fields, headers: Fields) -> None:
+    """A list of another project than that of the header is refused."""
+    if path == "/v1/memories" and "project_id" in query:
+        headers.pop("X-Project-ID", None)
 
 
 def _go_on_where_a_page_ended(query: Fields, path: str) -> None:

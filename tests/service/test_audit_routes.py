@@ -84,6 +84,8 @@ NOT_ASKED: Mapping[str, tuple[Route, ...]] = {
     NO_WORDS: (
         ("GET", "/org/projects"),
         ("GET", "/org/projects/{project_id}"),
+        ("GET", "/org/projects/{project_id}/activity"),
+        ("GET", "/v1/users/{user_id}/activity"),
         ("GET", "/org/api-keys"),
         ("GET", "/org/settings"),
         ("GET", "/org/usage"),

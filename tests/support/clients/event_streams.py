@@ -47,13 +47,12 @@ class Stream:
         self._connection.request(
             "GET", f"/v1/events{query}", headers={"Authorization": f"Bearer {key}", **(headers or {})}
         )
+        # Of an answer that closes its connection, as through a proxy, the connection forgets the socket.
+        self._socket = self._connection.sock
         self._answer = self._connection.getresponse()
         assert self._answer.status == 200, self._answer.read()
         assert self._answer.headers["content-type"].partition(";")[0] == "text/event-stream"
-        assert self._connection.sock is not None or self._answer.fp is not None
-        self._socket = self._connection.sock
-        if self._socket is not None:
-            self._socket.settimeout(None)
+        self._socket.settimeout(None)
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
@@ -64,11 +63,10 @@ class Stream:
         self.close()
 
     def close(self) -> None:
-        if self._socket is not None:
-            try:
-                self._socket.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                """It is closed already."""
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            """It is closed already."""
         self._thread.join(PATIENCE)
         self._connection.close()
 

@@ -20,8 +20,6 @@ def part_reads(view: View) -> Iterator[Read]:
         return
     path = f"/org/projects/{name}/timeline?user_id={target.user}&limit=200"
     yield view.in_project(HTTP, "timeline", "GET", path, allowed=view.pool)
-    path = f"/org/projects/{name}/activity?user_id={target.user}"
-    yield view.in_project(HTTP, "activity", "GET", path, allowed=view.pool)
     yield view.in_project(
         HTTP, "entities", "GET", f"/v1/entities?{of_part}&limit=200", allowed=view.pool, expected=view.entity
     )

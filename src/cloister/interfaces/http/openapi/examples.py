@@ -306,6 +306,7 @@ PARAMETERS: Mapping[str, Any] = {
     "tenant_id": TENANT,
     "name": "Journeys",
     "limit": 20,
+    "days": 30,
     "cursor": CURSOR,
     "wait": "indexed",
     "branch": "all",
