@@ -1,13 +1,15 @@
 """Whether contexts have the current fact after it changed, and whether nothing that is still true was withdrawn (MEM-12).
 
     python benchmarks/changes_of_fact.py [--half shown|held_back|fresh|wordings|blind|everyday] [--engine sqlite|postgres]
-        [--extract each|once] [--json]
+        [--extract each|once] [--model smollm2 [--every 6] [--minutes 40]] [--json]
 
 The conversations are in `changes_of_fact/`, one a line: what was `said` (`---` begins another session of the same user), what to
 `ask`, phrases of a memory that is true `now`, phrases of memories that are `past`, and of memories that stay `true`. Those of the
 kind `none` change nothing. The rules were tuned with `shown`, `wordings` and `everyday`; the other files have been looked at since
 they were written. Each conversation is a user of its own. A case is right if the context of a new session has a memory with one of
 the phrases of `now`, and none with one of `past`. Memories are extracted after each session, or `once`, after the last.
+
+With `--model smollm2` every sixth conversation goes through a real llama.cpp server instead: see `changes_of_fact_wire.py`.
 """
 
 import argparse
@@ -42,8 +44,16 @@ def main() -> None:
         "--extract", choices=("each", "once"), default="each", help="after each session, or at the end"
     )
     arguments.add_argument("--wrong", action="store_true", help="print the cases for tuning that went wrong")
+    arguments.add_argument(
+        "--model", choices=("smollm2",), help="count the answers of a real, very small model instead"
+    )
+    arguments.add_argument("--every", type=int, default=6, help="with a model: of so many conversations, take one")
+    arguments.add_argument("--minutes", type=float, default=40, help="with a model: begin no conversation after them")
     arguments.add_argument("--json", action="store_true")
     given = arguments.parse_args()
+    if given.model is not None:
+        ask_model(given)
+        return
     report: dict[str, Any] = {}
     with open_engine(given.engine) as location, Cloister(location) as memory:
         for half in HALVES if given.half is None else (given.half,):
@@ -58,6 +68,15 @@ def main() -> None:
                     print(json.dumps(case, ensure_ascii=False))
             report[half] = measures(outcomes)
     print(json.dumps(report) if given.json else readable(report))
+
+
+def ask_model(given: argparse.Namespace) -> None:
+    from changes_of_fact_wire import readable as listed
+    from changes_of_fact_wire import run_wire
+
+    chosen = [*cases(given.half or "shown")][:: given.every]
+    counts = run_wire(chosen, given.minutes, given.engine)
+    print(json.dumps(counts) if given.json else listed(counts))
 
 
 def cases(half: str) -> Iterator[dict[str, Any]]:

@@ -130,7 +130,7 @@ def ask(
         """What the items show; one that stands for several messages that say the same shows all of them."""
         return [shown[id] for item in items for id in (item.id, *item.same_as)]
 
-    positions = {name: rank for rank, name in enumerate(dict.fromkeys(names(history)))}
+    positions = ranks([names([item]) for item in history])
     evidence = {str(name) for name in question["evidence"]}
     filled = [
         memory.context(asker, question["text"], budget_tokens=budget, min_relevance=way.floor) for budget in way.budgets
@@ -142,6 +142,18 @@ def ask(
         milliseconds=milliseconds,
         in_budgets=[len(evidence.intersection(names(found.relevant_history))) / len(evidence) for found in filled],
     )
+
+
+def ranks(shown: Sequence[Sequence[str]]) -> dict[str, int]:
+    """The rank of each turn or session by what each item shows. An item has one rank, however many copies it stands for; an item
+    that shows nothing new has none."""
+    found: dict[str, int] = {}
+    rank = 0
+    for names in shown:
+        new = [name for name in names if name not in found]
+        found.update(dict.fromkeys(new, rank))
+        rank += bool(new)
+    return found
 
 
 def summary(name: str, asked: Sequence[Asked], budgets: Sequence[int]) -> dict[str, Any]:

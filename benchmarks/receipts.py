@@ -2,8 +2,10 @@
 
     python benchmarks/receipts.py [--messages 20000] [--rounds 200] [--json]
 
-There is no switch for receipts: without them means without the calls that make, store and answer them. Both are measured in turn,
-in this process, so that a busy machine slows both. Times are milliseconds of processor time, p50.
+There is no switch for receipts. Without them means without the calls that make, store and answer them; of the recall of a turn, a
+context and a search also without what it does for receipts alone, which is patched out here. Both are measured in turn, in this
+process, so that a busy machine slows both. Times are milliseconds of processor time; of recall the least of several calls with the
+same question, and of these the median.
 """
 
 # APSW's stubs name a buffer type that Python 3.11 does not have.
@@ -11,11 +13,16 @@ in this process, so that a busy machine slows both. Times are milliseconds of pr
 
 import argparse
 import asyncio
+import inspect
 import json
+import math
 import statistics
 import tempfile
+import textwrap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 from unittest.mock import patch
@@ -30,9 +37,14 @@ from cloister.domain.prompts.prompt import prompt
 from cloister.domain.reply import ChatRequest
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import now
-from cloister.interfaces.python.recall.shapes import Context, context_shape
+from cloister.interfaces.python.recall.shapes import Context, Hit, context_shape, hit_shapes
+from cloister.interfaces.python.receipts.inline import InlineReceipt, receipt_fields
 from cloister.services.chat.turns import TurnRequest
+from cloister.services.recall import build_context, selection
 from cloister.services.recall.build_context import ContextRequest
+from cloister.services.recall.recall import Recall
+from cloister.services.recall.search import Search, SearchTarget
+from cloister.services.recall.selection import Selection
 from cloister.services.receipts.reply import ReplyReceipt
 from cloister.settings import CONTEXT_TOKENS, read_settings
 from cloister.storage.sqlite.database import DATABASE_FILE
@@ -41,10 +53,11 @@ from latency import SMALL_POOL, Questions, fill, line, readable
 T = TypeVar("T")
 SESSION = "small/ask"
 # As the routes encode what they answer.
-_ENCODER = TypeAdapter(Context)
+_CONTEXTS, _HITS, _RECEIPTS = TypeAdapter(Context), TypeAdapter(list[Hit]), TypeAdapter(InlineReceipt)
+_COUNTING = "    if available > count:\n"
 DAY = 86_400 * 1_000_000
 DAYS_KEPT = 3
-_REPEATS = 20
+_REPEATS = 7
 PER_DAY = 50
 _SIZE = "SELECT count(*), sum(length(body) + coalesce(length(query), 0)) FROM receipt WHERE kind = ?"
 
@@ -73,6 +86,7 @@ def measure(directory: Path, messages: int, rounds: int) -> list[dict[str, Any]]
             *before_the_first_token(services, reach, rounds, stored),
             *whole_turn(services, reach, rounds // 2, stored),
             *context(services, reach, rounds, stored),
+            *search(services, reach, rounds, stored),
             *size_and_retention(services, reach, clock, directory / DATABASE_FILE),
         ]
     finally:
@@ -100,8 +114,8 @@ def before_the_first_token(services: Services, reach: Reach, rounds: int, stored
         receipt.sending(ChatRequest(messages=prompt(None, built, question)), built)
         receipt.token()
 
-    more = compared(with_receipt, without, asked, rounds)
-    return lines("recall and prompt of a turn", more, stored, most_more=1.0)
+    taken = least(with_receipt, without, asked, rounds)
+    return lines("recall and prompt of a turn", taken, stored, most_more=1.0)
 
 
 def whole_turn(services: Services, reach: Reach, rounds: int, stored: str) -> list[dict[str, Any]]:
@@ -124,28 +138,66 @@ def whole_turn(services: Services, reach: Reach, rounds: int, stored: str) -> li
 
 
 def context(services: Services, reach: Reach, rounds: int, stored: str) -> list[dict[str, Any]]:
-    """As the route answers it, encoded, in a project that does not store receipts. Each context is built once, and answered many
-    times with a receipt and without: the difference is smaller than that of two contexts."""
-    questions, without, more = Questions(), list[float](), list[float]()
-    for number in range(rounds + 5):
-        began = time.process_time()
-        found = services.context.build(reach, SESSION, ContextRequest(question=questions.next()))
-        built = time.process_time()
-        for _ in range(_REPEATS):
-            _ENCODER.dump_json(context_shape(found))
-        plain = time.process_time()
-        for _ in range(_REPEATS):
-            _ENCODER.dump_json(context_shape(found, services.recall_receipts.of_context(reach, found, None)))
-        whole = time.process_time()
-        if number >= 5:
-            without.append(1_000 * (built - began + (plain - built) / _REPEATS))
-            more.append(1_000 * ((whole - plain) - (plain - built)) / _REPEATS)
-    name, ratio = "context, receipt answered and not stored", 1 + statistics.median(more) / statistics.median(without)
-    return [
-        line(f"{name}, {stored}: without", without),
-        line(f"{name}: more with a receipt", more),
-        line(f"{name}: times of without", ratio, target=1.03),
-    ]
+    """As the route answers it, encoded, in a project that does not store receipts."""
+
+    def without(question: str) -> None:
+        _CONTEXTS.dump_json(context_shape(services.context.build(reach, SESSION, ContextRequest(question=question))))
+
+    def with_receipt(question: str) -> None:
+        found = services.context.build(reach, SESSION, ContextRequest(question=question))
+        _CONTEXTS.dump_json(context_shape(found, services.recall_receipts.of_context(reach, found, None)))
+
+    taken = least(with_receipt, without, Questions().next, rounds)
+    return lines("context, receipt answered and not stored", taken, stored, most_times=1.03)
+
+
+def search(services: Services, reach: Reach, rounds: int, stored: str) -> list[dict[str, Any]]:
+    """Ten hits, as the route answers them, encoded."""
+    target = SearchTarget(session=SESSION)
+
+    def without(question: str) -> None:
+        _HITS.dump_json(hit_shapes(services.search.find(reach, question, target, 10)))
+
+    def with_receipt(question: str) -> None:
+        found = services.search.find(reach, question, target, 10)
+        made = services.recall_receipts.of_search(reach, found, SESSION, None)
+        _HITS.dump_json(hit_shapes(found))
+        _RECEIPTS.dump_json(receipt_fields(made)["receipt"])
+
+    taken = least(with_receipt, without, Questions().next, rounds)
+    return lines("search, receipt answered and not stored", taken, stored, most_times=1.03)
+
+
+@contextmanager
+def nothing_for_receipts() -> Generator[None]:
+    """Recall without what it does for receipts alone: the terms, and counting what was left out. The version of the pool is read by
+    the query that also says what is in it, and counts of one addition each are left in."""
+
+    def no_terms(*_: object, **__: object) -> None:
+        """In the position of `RecallTerms`, and of the method of `Search` that makes them."""
+
+    def none_excluded(*_: object) -> int:
+        return 0
+
+    with ExitStack() as patches:
+        patches.enter_context(patch.object(build_context, "RecallTerms", no_terms))
+        patches.enter_context(patch.object(Search, "_terms", no_terms))
+        patches.enter_context(patch.object(Recall, "count_excluded", none_excluded))
+        patches.enter_context(patch.object(Selection, "_pick", _pick_without_counting()))
+        yield
+
+
+@cache
+def _pick_without_counting() -> Callable[..., object]:
+    """`Selection._pick` without its last block, which counts the candidates that nobody reads. Made from its source, so that it
+    fails if that block is not there."""
+    source = textwrap.dedent(inspect.getsource(vars(Selection)["_pick"]))
+    head, found, _ = source.partition(_COUNTING)
+    if not found:
+        raise AssertionError("Selection._pick counts in another way now: change the benchmark")
+    made: dict[str, Any] = {}
+    exec(f"{head}    return picked\n", selection.__dict__, made)
+    return made["_pick"]
 
 
 def size_and_retention(services: Services, reach: Reach, clock: "Clock", file: Path) -> list[dict[str, Any]]:
@@ -182,6 +234,26 @@ def sizes(file: Path, kind: str) -> tuple[int, int]:
     return count, characters or 0
 
 
+def least(
+    ours: Callable[[T], object], floor: Callable[[T], object], make: Callable[[], T], rounds: int
+) -> tuple[list[float], list[float]]:
+    """The processor time of two calls with the same argument, each the least of several in turn, for one argument after another.
+    The second one is called while recall does nothing for receipts. The first five arguments are not counted."""
+    taken: tuple[list[float], list[float]] = ([], [])
+    for number in range(rounds + 5):
+        argument, best = make(), [math.inf, math.inf]
+        for repeat in range(_REPEATS):
+            for which in (0, 1) if (number + repeat) % 2 else (1, 0):
+                with nothing_for_receipts() if which else nullcontext():
+                    began = time.process_time()
+                    (ours, floor)[which](argument)
+                    best[which] = min(best[which], (time.process_time() - began) * 1_000)
+        if number >= 5:
+            taken[0].append(best[0])
+            taken[1].append(best[1])
+    return taken
+
+
 def compared(
     ours: Callable[[T], object], floor: Callable[[T], object], make: Callable[[], T], rounds: int
 ) -> tuple[list[float], list[float]]:
@@ -203,13 +275,17 @@ def lines(
     stored: str,
     *,
     most_more: float | None = None,
+    most_times: float | None = None,
 ) -> list[dict[str, Any]]:
-    """Both, and by how much more the one takes: the median of the differences, each of two calls of one round."""
+    """Both, and how much more the one takes: the median of the differences, each of two calls of one round, and by how many times
+    of the other's median."""
     ours, floor = taken
     more = statistics.median(one - other for one, other in zip(ours, floor, strict=True))
+    times = 1 + more / statistics.median(floor)
     return [
         line(f"{name}, {stored}", ours, floor=floor, floor_name="without"),
         line(f"{name}: more with a receipt", more, target=most_more),
+        line(f"{name}: times of without", times, target=most_times),
     ]
 
 

@@ -37,12 +37,13 @@ class Service:
 
 
 @contextmanager
-def serving(directory: Path, **environment: str) -> Generator[Service]:
-    """Until the block ends; without a limit on requests. Its bytecode is kept, as everywhere where nobody forbids it."""
+def serving(data: Path | str, *options: str, **environment: str) -> Generator[Service]:
+    """Until the block ends; without a limit on requests. Its bytecode is kept, as everywhere where nobody forbids it. A PostgreSQL
+    URL has no local key: the operator makes one."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     began = time.perf_counter()
     process = subprocess.Popen(
-        [sys.executable, "-m", "cloister", "serve", "--data", str(directory), "--port", "0"],
+        [sys.executable, "-m", "cloister", "serve", "--data", str(data), "--port", "0", *options],
         env={**kept, "CLOISTER_RATE_LIMIT": "0", **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -53,10 +54,11 @@ def serving(directory: Path, **environment: str) -> Generator[Service]:
         port = _told(process.stdout)
         _wait_until_ready(port)
         ready_after = time.perf_counter() - began
-        key = (directory / "local.key").read_text().strip()
+        key = (data / "local.key").read_text().strip() if isinstance(data, Path) else ""
         yield Service(port=port, key=key, ready_after=ready_after, pid=process.pid)
     finally:
-        process.kill()
+        # One that has started others ends them when it is asked to end.
+        process.terminate() if "--processes" in options else process.kill()
         process.wait()
         process.stdout.close()
 

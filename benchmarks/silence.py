@@ -3,8 +3,9 @@
     python benchmarks/silence.py --data FILE [--half tuned|held-back] [--questions 40] [--json]
 
 FILE is as in `recall.py`; each conversation is a pool of its own. Asked are the off-topic requests and the small talk of `silence/`
-(the floor was set with every other line, the tuned half), the conversation's own questions, and those of another conversation with
-the names of its speakers exchanged for those of this one. Contexts have default limits. A context is empty if nothing was recalled.
+(the floor and the rules of small talk were made with every other line, the tuned half), what only looks like small talk, the
+conversation's own questions, and those of another conversation with the names of its speakers exchanged for those of this one.
+Contexts have default limits. A context is empty if nothing was recalled.
 """
 
 import argparse
@@ -20,8 +21,14 @@ from recall import APART, fill, read
 from temporary import open_engine
 
 LINES = Path(__file__).parent / "silence"
-KINDS = ("off topic", "small talk", "small talk held back", "another conversation", "own questions")
-LISTS = {"off topic": "off_topic", "small talk": "small_talk", "small talk held back": "small_talk_held_back"}
+LISTS = {
+    "off topic": "off_topic",
+    "small talk": "small_talk",
+    "small talk held back": "small_talk_held_back",
+    "everyday small talk": "small_talk_everyday",
+    "look-alikes": "look_alikes",
+}
+KINDS = (*LISTS, "another conversation", "own questions")
 
 
 class Answer(NamedTuple):

@@ -1,5 +1,6 @@
 """What a process costs before it does anything: processor time, memory and modules of an import, of a library on a new directory,
-of the HTTP app, and the time until `/readyz` answers. With `--against REVISION`, the same of an older revision of this repository.
+of the HTTP app, and of `cloister serve` until `/readyz` answers. With `--against REVISION`, the same of older revisions of this
+repository, in turn with this one.
 
     python benchmarks/start.py --against 28a2282   # the last one without interfaces for other programs
 
@@ -17,6 +18,7 @@ import sys
 import tarfile
 import tempfile
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +34,34 @@ import resource, sys
 used = resource.getrusage(resource.RUSAGE_SELF)
 own = sum(1 for name in sys.modules if name.startswith("cloister"))
 print(used.ru_utime + used.ru_stime, used.ru_maxrss, len(sys.modules), own)
+"""
+# The modules of interfaces for other programs, wherever they are.
+DOORS = (
+    *(f"cloister.interfaces.http.{name}." for name in ("anthropic", "langgraph", "mcp", "mem0", "openai")),
+    *(f"cloister.interfaces.python.{name}." for name in ("entries", "files", "items")),
+    *("cloister.interfaces.mcp.", "cloister.integrations.", "cloister.domain.entries.", "cloister.domain.files."),
+    *("cloister.services.entries.", "cloister.storage.stores.entries.", "cloister.storage.stores.files."),
+)
+# What each module costs by itself, without those that it imports: `now` is a clock, or the memory allocated so far.
+_BY_MODULE = """
+import importlib.machinery as machinery, sys, time, tracemalloc
+if MEMORY:
+    tracemalloc.start()
+now = (lambda: tracemalloc.get_traced_memory()[0]) if MEMORY else time.process_time
+costs, inside, execute = {}, [0], machinery.SourceFileLoader.exec_module
+
+def measured(loader, module):
+    inside.append(0)
+    began = now()
+    execute(loader, module)
+    whole = now() - began
+    costs[module.__name__] = whole - inside.pop()
+    inside[-1] += whole
+
+machinery.SourceFileLoader.exec_module = measured
+import cloister.interfaces.http.app
+chosen = [cost for name, cost in costs.items() if name.startswith(DOORS)]
+print(sum(chosen), len(chosen))
 """
 _LISTENING = re.compile(r"http://([\d.]+):(\d+)")
 
@@ -49,24 +79,58 @@ class Cost:
         return f"{self.seconds:6.2f} s {self.megabytes:6.1f} MB {self.modules:5} modules, {self.own:3} of Cloister"
 
 
-def cost(program: str, source: Path, runs: int) -> Cost:
-    """The least of several runs, each in a process of its own, after one that compiles the modules."""
-    found: list[Cost] = []
+def costs(program: str, sources: Mapping[str, Path], runs: int) -> dict[str, Cost]:
+    """The least of several runs of each source in turn, each in a process of its own, after one that compiles the modules."""
+    found: dict[str, list[Cost]] = {revision: [] for revision in sources}
     for _ in range(runs + 1):
-        done = subprocess.run(
-            [sys.executable, "-c", f"{program}\n{_REPORT}"],
-            env={**os.environ, "PYTHONPATH": str(source)},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        seconds, kilobytes, modules, own = done.stdout.split()[-4:]
-        found.append(Cost(seconds=float(seconds), megabytes=int(kilobytes) / 1_024, modules=int(modules), own=int(own)))
-    return min(found[1:], key=lambda each: each.seconds)
+        for revision, source in sources.items():
+            found[revision].append(cost(program, source))
+    return {revision: min(each[1:], key=lambda each: each.seconds) for revision, each in found.items()}
 
 
-def seconds_until_ready(source: Path) -> float:
-    """From the start of `cloister serve` on a new directory until `/readyz` answers 200."""
+def cost(program: str, source: Path) -> Cost:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{program}\n{_REPORT}"],
+        env={**os.environ, "PYTHONPATH": str(source)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    seconds, kilobytes, modules, own = done.stdout.split()[-4:]
+    return Cost(seconds=float(seconds), megabytes=int(kilobytes) / 1_024, modules=int(modules), own=int(own))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class Start:
+    """A start of the server until `/readyz` answers: by the clock, the time of its processors, and its memory then."""
+
+    processor: float
+    seconds: float
+    megabytes: float
+
+    def __str__(self) -> str:
+        return f"{self.processor:6.2f} s {self.megabytes:6.1f} MB, {self.seconds:.2f} s by the clock"
+
+
+def cost_of_doors(runs: int) -> str:
+    """What the modules of `DOORS` cost that are imported with the HTTP app: the least time and memory of several runs."""
+    least: list[float] = []
+    modules = ""
+    for memory in (False, True):
+        program = f"DOORS, MEMORY = {DOORS!r}, {memory}\n{_BY_MODULE}"
+        found: list[float] = []
+        for _ in range(runs + 1):
+            command = [sys.executable, "-c", program]
+            environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+            done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+            value, modules = done.stdout.split()
+            found.append(float(value))
+        least.append(min(found[1:]))
+    return f"{1_000 * least[0]:.0f} ms {least[1] / 1_048_576:.2f} MB {modules} modules"
+
+
+def start_server(source: Path) -> Start:
+    """`cloister serve` on a new directory until `/readyz` answers 200."""
     with tempfile.TemporaryDirectory() as data:
         began = time.perf_counter()
         server = subprocess.Popen(
@@ -81,10 +145,23 @@ def seconds_until_ready(source: Path) -> float:
             host, port = next(found.groups() for line in server.stdout if (found := _LISTENING.search(line)))
             while not is_ready(host, int(port)):
                 time.sleep(0.01)
-            return time.perf_counter() - began
+            seconds = time.perf_counter() - began
+            return Start(seconds=seconds, processor=processor_of(server.pid), megabytes=memory_of(server.pid))
         finally:
             server.terminate()
             server.wait()
+
+
+def processor_of(pid: int) -> float:
+    """Seconds of processors that a process has used, in Linux."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory_of(pid: int) -> float:
+    """The resident memory of a process in megabytes, in Linux."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 1_048_576
 
 
 def is_ready(host: str, port: int) -> bool:
@@ -107,19 +184,24 @@ def unpacked(revision: str, folder: Path) -> Path:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="What a process costs before it does anything.")
-    parser.add_argument("--against", metavar="REVISION", help="measure this revision too")
+    parser.add_argument(
+        "--against", metavar="REVISION", action="append", default=[], help="measure this revision too; may be repeated"
+    )
     parser.add_argument("--runs", type=int, default=5)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        sources = {"now": ROOT / "src"}
-        if given.against:
-            sources = {given.against: unpacked(given.against, Path(folder)), **sources}
+        sources = {revision: unpacked(revision, Path(folder) / revision) for revision in given.against}
+        sources["now"] = ROOT / "src"
         for name, program in PROGRAMS.items():
+            for revision, measured in costs(program, sources, given.runs).items():
+                print(f"{name:30} {revision:8} {measured}", flush=True)
+        print(f"{'of it, other interfaces':30} now      {cost_of_doors(given.runs)}", flush=True)
+        starts: dict[str, list[Start]] = {revision: [] for revision in sources}
+        for _ in range(given.runs):
             for revision, source in sources.items():
-                print(f"{name:30} {revision:8} {cost(program, source, given.runs)}", flush=True)
-        for revision, source in sources.items():
-            ready = min(seconds_until_ready(source) for _ in range(given.runs))
-            print(f"{'/readyz answers after':30} {revision:8} {ready:6.2f} s", flush=True)
+                starts[revision].append(start_server(source))
+        for revision, measured in starts.items():
+            print(f"{'/readyz answers after':30} {revision:8} {min(measured)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ import { listModels } from "./api/organisation";
 import { changeSession, createSession, type SessionChange } from "./api/sessions";
 import type { Forgotten, Project, Session, SignedIn } from "./api/shapes";
 
+/** What is listed where no model is connected. */
+export const RECALL_ONLY = "recall-only";
 const UNDO_SECONDS = 7;
 const MOST_SESSIONS = 10_000;
 const SOON = 120;
@@ -56,6 +58,11 @@ export class House {
 
   get mayWrite(): boolean {
     return this.isAdmin || this.me.permissions.includes("write");
+  }
+
+  /** Whether a model is known to be connected: without one, what is remembered is quoted. */
+  get hasModel(): boolean {
+    return this.state.models?.some((each) => each !== RECALL_ONLY) ?? false;
   }
 
   watch = (watcher: () => void): (() => void) => {

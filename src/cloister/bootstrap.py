@@ -1,6 +1,5 @@
 """Wire the services from the settings. The only module that chooses concrete back ends."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock, now
 from cloister.domain.tracing.interface import NO_TRACING, Tracer
 from cloister.domain.usage import Limits
+from cloister.first_use import FirstUse
 from cloister.index.exact.second_vectors import SecondVectors
 from cloister.index.interface import ExternalIndex, Index
 from cloister.models.interface import AdditionalEmbedder, ChatModel, Embedder, Extractor
@@ -18,6 +18,7 @@ from cloister.models.recall_only import RecallOnly
 from cloister.models.rules.extractor import Rules
 from cloister.models.static.embedder import StaticEmbedder
 from cloister.opening import DatabaseLocation as DatabaseLocation
+from cloister.opening import distribute_database as distribute_database
 from cloister.opening import (
     open_additional_embedder,
     open_chat_model,
@@ -29,24 +30,17 @@ from cloister.opening import (
 from cloister.opening import open_trace_headers as open_trace_headers
 from cloister.opening import restore_backup as restore_backup
 from cloister.services.audit.index_probe import IndexProbe
-from cloister.services.audit.plant import AuditPlants
 from cloister.services.certificates.certify import Certification
 from cloister.services.chat.converse import Chat
 from cloister.services.chat.follow import TurnReaders
-from cloister.services.chat.responses import Responses
 from cloister.services.chat.traced_turns import TracedTurns
-from cloister.services.chat.unrecorded import UnrecordedChat
 from cloister.services.chat_model.names import ModelNames
 from cloister.services.conversations.branches import Branches
 from cloister.services.conversations.default_sessions import DefaultSessions
-from cloister.services.conversations.files import MemoryFiles
 from cloister.services.conversations.forget import Forgetting
-from cloister.services.conversations.items import Items
 from cloister.services.conversations.record import Recorder
 from cloister.services.conversations.retention import Retention
 from cloister.services.conversations.sessions import Sessions
-from cloister.services.entries.embedding import EntryEmbedding
-from cloister.services.entries.entries import Entries
 from cloister.services.entries.expiry import EntryExpiry
 from cloister.services.erasure.erase_project import ProjectErasure
 from cloister.services.erasure.erase_user import UserErasure
@@ -104,6 +98,12 @@ from cloister.storage.stores.tenants import TenantStore
 if TYPE_CHECKING:
     from cloister.services.archive.export import Export
     from cloister.services.archive.import_lines import Import
+    from cloister.services.audit.plant import AuditPlants
+    from cloister.services.chat.responses import Responses
+    from cloister.services.chat.unrecorded import UnrecordedChat
+    from cloister.services.conversations.files import MemoryFiles
+    from cloister.services.conversations.items import Items
+    from cloister.services.entries.entries import Entries
 
 LOCAL_NAME = "local"
 
@@ -124,15 +124,14 @@ class Services:
     pool_reader: PoolReader
     mcp_sessions: DefaultSessions
     mem0_sessions: DefaultSessions
+    memory_tool_sessions: DefaultSessions
     branches: Branches
     forgetting: Forgetting
     certification: Certification
     index_probe: IndexProbe
-    audit_plants: AuditPlants
     erase_user: UserErasure
     erase_project: ProjectErasure
-    open_export: Callable[[], "Export"]
-    open_import: Callable[[], "Import"]
+    first_use: FirstUse
     tenants: Tenants
     queue: IndexQueue
     reindex: Reindexer
@@ -152,16 +151,11 @@ class Services:
     turns: TracedTurns
     chat: Chat
     turn_readers: TurnReaders
-    unrecorded: UnrecordedChat
-    items: Items
-    files: MemoryFiles
-    responses: Responses
     embed: TextEmbedder
     wake_up: WakeUp
     events: EventBus
     extractor: Extractor
     idempotency_expiry: IdempotencyExpiry
-    entries: Entries
     entry_expiry: EntryExpiry
     receipts: Receipts
     receipt_prompts: ReceiptPrompts
@@ -180,12 +174,36 @@ class Services:
     """Whether a message can be recalled as soon as it is committed, without draining the queue."""
 
     @property
+    def entries(self) -> "Entries":
+        return self.first_use.entries
+
+    @property
+    def files(self) -> "MemoryFiles":
+        return self.first_use.files
+
+    @property
+    def items(self) -> "Items":
+        return self.first_use.items
+
+    @property
+    def responses(self) -> "Responses":
+        return self.first_use.responses
+
+    @property
+    def unrecorded(self) -> "UnrecordedChat":
+        return self.first_use.unrecorded
+
+    @property
+    def audit_plants(self) -> "AuditPlants":
+        return self.first_use.audit_plants
+
+    @property
     def export(self) -> "Export":
-        return self.open_export()
+        return self.first_use.export
 
     @property
     def import_lines(self) -> "Import":
-        return self.open_import()
+        return self.first_use.import_lines
 
     def close(self) -> None:
         self.extractor.close()
@@ -240,8 +258,8 @@ def wire(
     limits = limits or Limits()
     extractor = extractor or Rules()
     external = index if isinstance(index, ExternalIndex) else None
-    leases, wake_up = Leases(clock, lease_seconds), WakeUp()
-    claims, events = Claims(database, clock, leases), EventBus(database, clock)
+    leases, wake_up, processes = Leases(clock, lease_seconds), WakeUp(), Processes(database, clock)
+    claims, events = Claims(database, clock, leases), EventBus(database, clock, processes)
     indexer = Indexer(database, embedder, has_external_index=external is not None)
     generation = indexer.generation
     vectors = additional = None
@@ -260,7 +278,7 @@ def wire(
     entities = Entities(database, entity_indexing, clock)
     visibility = VisibilityChange(entity_indexing, generation, clock)
     projects = Projects(database, generation, clock, limits, events, visibility)
-    reindexer = Reindexer(database, indexer, memory_indexing, entity_indexing, queue, clock, vectors)
+    reindexer = Reindexer(database, indexer, memory_indexing, entity_indexing, queue, clock, processes, vectors)
     is_configured = chat_model is not None and not isinstance(chat_model, RecallOnly)
     chat_model = chat_model or RecallOnly()
     model_names = ModelNames(chat_model, is_configured=is_configured)
@@ -273,7 +291,6 @@ def wire(
     index_probe = IndexProbe(database, recall, clock)
     receipts = Receipts(database, generation, clock)
     access = ApiKeys(database, projects, clock)
-    processes = Processes(database, clock)
     turn_leases = TurnLeases(clock, min(lease_seconds, TURN_LEASE_SECONDS), database, processes)
     branches = Branches(database, forgetting, entity_indexing, turn_leases, clock, events, wake_up)
     turns = TracedTurns(database, sessions, recorder, branches, events, turn_leases, tracer=tracer)
@@ -299,16 +316,29 @@ def wire(
         pool_reader=PoolReader(database, generation, clock),
         mcp_sessions=DefaultSessions(database=database, prefix="mcp-"),
         mem0_sessions=DefaultSessions(database=database, prefix="mem0-"),
+        memory_tool_sessions=DefaultSessions(database=database, prefix="memory-tool-"),
         branches=branches,
         forgetting=forgetting,
         certification=Certification(database, external, recall, search, index_probe),
         index_probe=index_probe,
-        audit_plants=AuditPlants(database, contexts, entities, claims, clock),
         erase_user=UserErasure(database, forgetting, entity_indexing, generation, events),
         erase_project=ProjectErasure(database, forgetting, entity_indexing, generation, clock, events),
-        open_export=lambda: _export(database, clock),
-        open_import=lambda: _import(
-            database, indexer, entity_indexing, recorder, EntryEmbedding(embedder), clock, limits, events, manual
+        first_use=FirstUse(
+            database=database,
+            embedder=embedder,
+            clock=clock,
+            limits=limits,
+            events=events,
+            sessions=sessions,
+            recorder=recorder,
+            forgetting=forgetting,
+            contexts=contexts,
+            chat=chat,
+            claims=claims,
+            entities=entities,
+            indexer=indexer,
+            entity_indexing=entity_indexing,
+            manual=manual,
         ),
         tenants=Tenants(database, external, forgetting, access, generation, clock, events),
         queue=queue,
@@ -330,17 +360,12 @@ def wire(
         claims=claims,
         turns=turns,
         chat=chat,
-        unrecorded=UnrecordedChat(database, contexts, chat),
         turn_readers=TurnReaders(database, generation),
-        items=Items(database, sessions, recorder, forgetting, events),
-        files=MemoryFiles(database, forgetting, clock, limits),
-        responses=Responses(database, forgetting),
         embed=TextEmbedder(embedder),
         wake_up=wake_up,
         events=events,
         extractor=extractor,
         idempotency_expiry=IdempotencyExpiry(database, clock),
-        entries=Entries(database, EntryEmbedding(embedder), forgetting, clock, limits),
         entry_expiry=EntryExpiry(database, clock),
         receipts=receipts,
         receipt_prompts=ReceiptPrompts(database, receipts, profiles, clock),
@@ -356,31 +381,6 @@ def wire(
         vectors=vectors,
         additional_embedder=additional_embedder,
     )
-
-
-def _export(database: Database, clock: Clock) -> "Export":
-    """Archives are imported at first use, since few processes export anything."""
-    from cloister.services.archive.export import Export
-
-    return Export(database, clock)
-
-
-def _import(
-    database: Database,
-    indexer: Indexer,
-    entities: EntityIndexing,
-    recorder: Recorder,
-    embedding: EntryEmbedding,
-    clock: Clock,
-    limits: Limits,
-    events: EventBus,
-    manual: ManualFacts,
-) -> "Import":
-    from cloister.services.archive.import_lines import Import
-    from cloister.services.memories.truth.imported_facts import ImportedFacts
-
-    facts = ImportedFacts(manual, indexer, clock)
-    return Import(database, indexer, entities, recorder, embedding, clock, limits, events, facts)
 
 
 def open_tenant(services: Services, given: str | None) -> Reach:

@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cloister.domain.errors import InvalidRequest
 from cloister.domain.maintenance.backup import BackupReport, StepProgress, no_progress
+from cloister.domain.maintenance.distribution import DistributionReport
 from cloister.domain.tracing.interface import NO_TRACING, Tracer
 from cloister.index.exact.index import ExactIndex
 from cloister.index.interface import Index
@@ -81,6 +83,18 @@ def restore_backup(
 
     open_database(settings).close()
     return restore_database(settings.postgres_direct or settings.data, file, replace=replace, progress=progress)
+
+
+def distribute_database(
+    settings: Settings, *, dry_run: bool = False, progress: StepProgress = no_progress
+) -> DistributionReport:
+    """Distribute the tables of a PostgreSQL database over the servers of a Citus cluster, by tenant: all of them, or none."""
+    if not settings.postgres:
+        raise InvalidRequest("--data", "must be a postgresql:// URL: a directory is on one machine.")
+    from cloister.storage.postgres.distribution import distribute_tables
+
+    open_database(settings).close()
+    return distribute_tables(settings.postgres_direct or settings.data, dry_run=dry_run, progress=progress)
 
 
 def open_index(settings: Settings, embedder: Embedder) -> Index:

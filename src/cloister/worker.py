@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from cloister.bootstrap import Services
 from cloister.domain.errors import CloisterError, ModelUnavailable
-from cloister.services.conversations.retention import AgedSession
+from cloister.services.conversations.retention import AgedSession, OldCounts
 from cloister.services.indexing.vectors import VectorQueue
 from cloister.services.memories.extract import Outcome
 
@@ -187,7 +187,7 @@ class Worker:
     def _forget_old(self) -> None:
         """Forget what is too old (MEM-18). After each transaction the thread sleeps, so that other writers come first. A
         session that fails does not keep the others."""
-        began, forgotten = time.monotonic(), 0
+        began, forgotten = time.monotonic(), self._with_recovery(self._forget_old_searches, on_error=0)
         for aged in self._services.retention.due():
             forgotten += self._with_recovery(partial(self._forget_old_of, aged), on_error=0)
             if self._stopping.is_set():
@@ -200,13 +200,20 @@ class Worker:
     def _forget_old_of(self, aged: AgedSession) -> int:
         forgotten, began = 0, time.monotonic()
         for counts in self._services.retention.batches(aged):
-            forgotten += counts.messages + counts.memories + counts.files
-            with self._lock:
-                self._done["forgotten"] += counts.messages + counts.memories + counts.files
+            forgotten += self._count_forgotten(counts)
             spent = time.monotonic() - began
             if self._stopping.wait(self._rest * spent):
                 break
             began = time.monotonic()
+        return forgotten
+
+    def _forget_old_searches(self) -> int:
+        return self._count_forgotten(self._services.retention.searches())
+
+    def _count_forgotten(self, counts: OldCounts) -> int:
+        forgotten = counts.messages + counts.memories + counts.files + counts.receipts
+        with self._lock:
+            self._done["forgotten"] += forgotten
         return forgotten
 
     def _keep_embedding(self, vectors: VectorQueue) -> None:

@@ -3,11 +3,12 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from anthropic.lib.tools import ToolError
 from google.adk.events.event import Event
 from google.adk.sessions.session import Session
 from google.genai import types
@@ -18,8 +19,10 @@ from pydantic_ai.messages import ModelRequest, UserPromptPart
 
 from cloister import Cloister
 from cloister.domain.errors import Conflict, Forbidden, NotFound
+from cloister.integrations.anthropic import CloisterMemoryTool
 from cloister.integrations.google_adk import CloisterMemoryService
 from cloister.integrations.llama_index import CloisterChatStore
+from cloister.integrations.openai_agents import CloisterSession
 from cloister.integrations.pydantic_ai import CloisterConversationStore
 from cloister.interfaces.python.arguments import NOT_GIVEN
 from support.servers.http_server import Server
@@ -60,6 +63,23 @@ class Part:
         return f"session of {self.name.partition(',')[0]}"
 
     @property
+    def tool(self) -> CloisterMemoryTool:
+        return CloisterMemoryTool(cloister=self.cloister, project_id=self.project, user_id=self.user)
+
+    @property
+    def agent(self) -> CloisterSession:
+        """Its session has a name of the part's own, as sessions have in a tenant."""
+        return CloisterSession(f"agent, {self.session}, {self.user}", self.cloister, **self.scope)
+
+    def agent_of(self, other: "Part") -> CloisterSession:
+        """A session object of this part with the name of another part's session."""
+        return CloisterSession(other.agent.session_id, self.cloister, **self.scope)
+
+    @property
+    def scope(self) -> dict[str, Any]:
+        return {"project_id": self.project, "user_id": self.user}
+
+    @property
     def conversations(self) -> CloisterConversationStore:
         return CloisterConversationStore(self.cloister, project_id=self.project, user_id=self.user)
 
@@ -81,6 +101,9 @@ class Part:
         event = Event(id="event-1", author="user", content=content, timestamp=1_700_000_000.0)
         session = Session(id=self.session, app_name=APP, user_id=self.user, events=[event])
         await self.memory.add_session_to_memory(session)
+        await self.agent.add_items([{"role": "user", "content": self.words}])
+        for path in ("safe.txt", f"of {self.canary}.txt"):
+            self.tool.call({"command": "create", "path": f"/memories/{path}", "file_text": self.words})
 
     async def stored(self) -> list[Any]:
         """Everything that any read of the stores answers."""
@@ -94,6 +117,9 @@ class Part:
             [await self.conversations.read_entry(entry.id) for entry in entries or ()],
             await self.chats.get_keys(),
             *[await self.chats.get_messages(key, None) for key in await self.chats.get_keys()],
+            await self.agent.get_items(),
+            self.tool.call({"command": "view", "path": "/memories"}),
+            self.tool.call({"command": "view", "path": "/memories/safe.txt"}),
         ]
 
     async def recalled(self) -> list[Any]:
@@ -167,6 +193,14 @@ def test_iso_4_no_adapter_changes_what_another_part_stored(grid: Grid) -> None:
             await part.conversations.delete(name)
             await part.chats.delete_messages(name)
             await part.chats.delete_message(name, 1)
+        agent = part.agent_of(kept)
+        for call in (agent.get_items, agent.pop_item, agent.clear_session):
+            with suppress(Conflict, NotFound):  # another tenant has no such session, and answers nothing
+                assert not await call()
+        with pytest.raises((Conflict, NotFound)) if part.name != "other tenant, ada" else nullcontext():
+            await agent.add_items([{"role": "user", "content": "The safe is empty."}])
+        with pytest.raises(ToolError):
+            part.tool.call({"command": "delete", "path": f"/memories/of {kept.canary}.txt"})
         with pytest.raises(NotFound):
             await part.memory.delete_memory(app_name=APP, user_id=part.user, memory_id=memory)
 
@@ -184,6 +218,10 @@ def test_iso_4_a_handle_cannot_name_more_than_its_key_reaches(grid: Grid) -> Non
             asyncio.run(CloisterChatStore(confined.cloister, **given).get_keys())
         with pytest.raises((Forbidden, NotFound)):
             asyncio.run(CloisterConversationStore(confined.cloister, **given).list_conversations())
+        with pytest.raises((Forbidden, NotFound)):
+            CloisterMemoryTool(cloister=confined.cloister, **given).call({"command": "view", "path": "/memories"})
+        with pytest.raises((Conflict, Forbidden, NotFound)):
+            asyncio.run(CloisterSession(confined.agent.session_id, confined.cloister, **given).get_items())
         with pytest.raises((Forbidden, NotFound)):
             service = CloisterMemoryService(confined.cloister, app_name=APP, **given)
             asyncio.run(service.search_memory(app_name=APP, user_id=given["user_id"], query=QUESTION))

@@ -247,3 +247,17 @@ def test_the_asynchronous_tool_answers_alike(embedded: Cloister) -> None:
         "Here's the content of /memories/b/a.txt with line numbers:\n     1\t1\n     2\tx\n     3\ttwo\n     4\t",
         "Successfully deleted /memories/b",
     ]
+
+
+def test_iso_11_a_tree_without_a_project_is_in_the_default_one_and_of_nobody(remote: Cloister) -> None:
+    """ISO-11: as through every other way in; a tool that names a user or no project is refused."""
+    tool = CloisterMemoryTool("tree-of-nobody", remote)
+    tool.call({"command": "create", "path": "/memories/boat.txt", "file_text": "Albatross"})
+    made = remote.session("tree-of-nobody")
+    (default,) = (project.project_id for project in remote.projects() if project.is_default)
+    assert (made.project_id, made.user_id) == (default, None)
+    of_ada = CloisterMemoryTool("tree-of-nobody", remote, user_id="ada")
+    of_no_project = CloisterMemoryTool("tree-of-nobody", remote, project_id=None)
+    for other in (of_ada, of_no_project):
+        with pytest.raises(Conflict):
+            other.call({"command": "view", "path": "/memories"})

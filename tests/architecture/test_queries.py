@@ -18,6 +18,7 @@ SOURCE = Path(cloister.__file__).parent
 NAME = re.compile(r"^-- name: (\w+)$", re.MULTILINE)
 # The services that may work across tenants. They see ids and counts; adding one here is a decision.
 MAY_USE_MAINTENANCE = {
+    "services.due_tenants",
     "services.memories.claims",
     "services.health",
     "services.maintenance.integrity",

@@ -14,7 +14,7 @@ from support.clients.browser import WIDE, Desk, system_chromium
 from support.clients.chat_client import words
 from support.databases.engines import sqlite_engine
 from support.databases.folders import quick_folder
-from support.servers.fake_endpoint import FakeEndpoint, fake_endpoint
+from support.servers.fake_endpoint import FakeEndpoint, fake_endpoint, refusal
 from support.servers.http_server import Server, Tenant, Watch, serving, watched_sign_ins
 
 
@@ -33,8 +33,10 @@ def the_model() -> Generator[FakeEndpoint]:
 
 @pytest.fixture
 def model(the_model: FakeEndpoint) -> FakeEndpoint:
-    """Says “Noted.” until a test has it say something else."""
+    """Says “Noted.” until a test has it say something else, and has no titles: conversations are called by their first words."""
     the_model.asked.clear()
+    the_model.titled.clear()
+    the_model.title = refusal(400, "no titles here")
     the_model.answers(words("Noted."))
     return the_model
 

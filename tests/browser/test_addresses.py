@@ -5,6 +5,8 @@ import re
 from playwright.sync_api import expect
 
 from support.clients.browser import Desk, Tab
+from support.clients.chat_client import words
+from support.servers.fake_endpoint import FakeEndpoint
 
 
 def address(tab: Tab) -> str:
@@ -92,8 +94,9 @@ def test_ids_of_programs_are_addresses_too(desk: Desk) -> None:
     assert tab.session == "a b/c?d#e"
 
 
-def test_a_new_tab_logs_no_error_in_the_browsers_console(desk: Desk) -> None:
+def test_a_new_tab_logs_no_error_in_the_browsers_console(desk: Desk, model: FakeEndpoint) -> None:
     """A 404 for every new tab."""
+    model.title = words("The gate")
     errors: list[str] = []
     desk.context.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
     tab = desk.sign_in()

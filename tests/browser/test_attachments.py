@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-from support.clients.browser import Desk, Tab
+from support.clients.browser import Desk, Slow, Tab
 from support.clients.chat_client import messages
 from support.servers.fake_endpoint import FakeEndpoint
 
@@ -47,6 +47,21 @@ def test_a_text_file_is_a_message_with_its_name_and_the_model_reads_it(desk: Des
     assert question["content"] == "What does it say?"
     tab.page.reload()
     expect(file).to_have_text("notes.txt")
+
+
+def test_a_conversation_that_begins_with_files_is_called_by_the_first(desk: Desk) -> None:
+    """The events of the first file were taken for those of a conversation that existed before."""
+    slow = Slow()
+    desk.context.route("**/messages/batch", slow.hold)
+    tab = desk.sign_in()
+    attach(tab, "notes.txt", "text/plain", b"The gate code is 4417.")
+    attach(tab, "plan.txt", "text/plain", b"Beans along the south wall.")
+    tab.say("What do they say?")
+    # The session was created, and the tab has heard of it, before its first file is stored.
+    expect(tab.row("Untitled chat")).to_be_visible()
+    slow.let_go()
+    expect(tab.replies).to_have_count(1)
+    expect(tab.row("notes.txt")).to_be_visible()
 
 
 def test_the_text_of_a_pdf_is_read_in_the_browser(desk: Desk, model: FakeEndpoint) -> None:

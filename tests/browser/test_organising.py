@@ -6,7 +6,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from support.clients.browser import Desk, Tab
-from support.clients.chat_client import words
+from support.clients.chat_client import Gate, words
 from support.servers.fake_endpoint import FakeEndpoint
 from support.servers.http_server import Tenant
 
@@ -98,6 +98,76 @@ def test_a_conversation_has_its_own_model_and_prompt(desk: Desk, model: FakeEndp
     expect(tab.page.get_by_role("button", name="Model: fake")).to_be_visible()
 
 
+def test_a_conversation_that_was_set_up_first_gets_its_title_with_its_first_message(desk: Desk) -> None:
+    """It stayed “Untitled chat”: it existed already, so its first message was not taken for the first."""
+    tab = desk.sign_in()
+    set_prompt(tab, "You are a gardener. {MEMORY.CONTEXT}")
+    expect(tab.row("Untitled chat")).to_be_visible()
+    tab.converse("How do roses grow?", "Noted.")
+    expect(tab.row("How do roses grow?")).to_be_visible()
+    tab.converse("And beans?", "Noted.")
+    stored = desk.tenant.admin.get(f"/v1/sessions/{tab.session}").json()
+    assert stored["title"] == "How do roses grow?"
+
+
+def test_a_title_given_before_the_first_message_stays(desk: Desk) -> None:
+    tab = desk.sign_in()
+    set_prompt(tab, "You are a gardener. {MEMORY.CONTEXT}")
+    tab.menu("Untitled chat", "Rename")
+    tab.page.get_by_role("textbox", name="Title").fill("The garden")
+    tab.page.keyboard.press("Enter")
+    tab.converse("How do roses grow?", "Noted.")
+    expect(tab.row("The garden")).to_be_visible()
+    assert desk.tenant.admin.get(f"/v1/sessions/{tab.session}").json()["title"] == "The garden"
+
+
+def test_the_model_names_a_conversation_after_its_first_reply(desk: Desk, model: FakeEndpoint) -> None:
+    gate = Gate()
+    model.title = words("“Roses that climb”", gate=gate)
+    tab, other = desk.sign_in(), desk.tab()
+    tab.converse("How do roses grow up a wall?", "Noted.")
+    for each in (tab, other):
+        expect(each.row("How do roses grow up a wall?")).to_be_visible()
+    gate.open()
+    for each in (tab, other):
+        expect(each.row("Roses that climb")).to_be_visible()
+    tab.converse("And beans?", "Noted.")
+    assert len(model.titled) == 1
+    assert "How do roses grow up a wall?" in model.titled[0].question
+
+
+def test_a_model_without_a_title_leaves_the_first_words(desk: Desk, model: FakeEndpoint) -> None:
+    tab = desk.sign_in()
+    tab.converse("How do roses grow up a wall?", "Noted.")
+    tab.converse("And beans?", "Noted.")
+    assert len(model.titled) == 1
+    expect(tab.row("How do roses grow up a wall?")).to_be_visible()
+    expect(tab.page.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_title_that_a_person_gives_meanwhile_stays(desk: Desk, model: FakeEndpoint) -> None:
+    gate = Gate()
+    model.title = words("Roses that climb", gate=gate)
+    tab = desk.sign_in()
+    tab.converse("How do roses grow up a wall?", "Noted.")
+    tab.menu("How do roses grow up a wall?", "Rename")
+    tab.page.get_by_role("textbox", name="Title").fill("The garden")
+    with tab.page.expect_response(lambda answer: answer.url.endswith("/title")):
+        tab.page.keyboard.press("Enter")
+        expect(tab.row("The garden")).to_be_visible()
+        gate.open()
+    expect(tab.row("The garden")).to_be_visible()
+    assert desk.tenant.admin.get(f"/v1/sessions/{tab.session}").json()["title"] == "The garden"
+
+
+def set_prompt(tab: Tab, prompt: str) -> None:
+    tab.page.get_by_role("button", name="Model: fake").click()
+    dialog = tab.page.get_by_role("dialog")
+    dialog.get_by_label("System prompt").fill(prompt)
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_have_count(0)
+
+
 def test_a_conversation_is_exported_to_read_and_to_work_with(desk: Desk, model: FakeEndpoint) -> None:
     tab = desk.sign_in()
     model.answers(words("Water **them**."))
@@ -134,6 +204,7 @@ def test_the_end_of_a_reply_is_notified_only_where_it_was_asked_for(desk: Desk, 
     tab.page.goto("/settings/browser")
     tab.page.get_by_label("Notify me when a reply finishes in a hidden tab").check()
     tab.page.get_by_role("link", name="Cloister").click()
+    expect(tab.replies).to_have_count(1)
     model.answers(words("The secret reply."))
     tab.converse("And now?", "secret")
     ((title, body),) = tab.page.evaluate("window.shown")

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import pytest
 from playwright.sync_api import Browser, expect
 
-from support.clients.browser import NARROW, PICTURES, WIDE, Desk, Tab, console_link
+from support.clients.browser import NARROW, PICTURES, SMALL, WIDE, Desk, Tab, console_link
 from support.clients.chat_client import words
 from support.servers.fake_endpoint import FakeEndpoint
 from support.servers.http_server import Server, Tenant
@@ -315,6 +315,8 @@ def look(tab: Tab, name: str, width: str) -> list[str]:
         found.append("wider than the window")
     if tab.page.evaluate(COVERED):
         found.append("its end is covered")
+    if width == "narrow":
+        found += [f"too small for a finger: {each}" for each in tab.page.evaluate(SMALL)]
     return found
 
 

@@ -5,20 +5,12 @@ from collections.abc import Generator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from support.clients.browser import NARROW, Desk, Tab
+from support.clients.browser import NARROW, SMALL, Desk, Tab
 from support.clients.chat_client import words
 from support.servers.fake_endpoint import FakeEndpoint
 from support.servers.http_server import Tenant
 
 TOO_WIDE = "document.documentElement.scrollWidth > innerWidth"
-# What can be pressed and is smaller than a finger. Links inside of sentences may be, and what only a screen reader reads.
-SMALL = """() => [...document.querySelectorAll("button, a, select, textarea, input:not([hidden])")]
-    .filter((each) => each.checkVisibility({visibilityProperty: true, contentVisibilityAuto: true}))
-    .filter((each) => !each.closest(".words, .unseen, .hint, p"))
-    .filter((each) => !each.classList.contains("skip") && !each.classList.contains("veil"))
-    .map((each) => [(each.closest("label") ?? each).getBoundingClientRect(), each.outerHTML.slice(0, 120)])
-    .filter(([box]) => box.width > 0 && box.right > 0 && (box.height < 43.5 || box.width < 43.5))
-    .map(([box, html]) => `${Math.round(box.width)}x${Math.round(box.height)} ${html}`)"""
 
 
 @pytest.fixture

@@ -56,6 +56,44 @@ def test_a_prompt_without_a_place_for_memory_is_not_said_to_have_been_given_any(
     expect(drawer).not_to_contain_text("4417")
 
 
+def test_the_prompt_that_has_no_place_for_memory_is_the_one_that_is_named(desk: Desk) -> None:
+    """The prompt of the project was blamed for that of the conversation."""
+    garden = furnish(desk.tenant)
+    desk.tenant.new_session("own", project_id=garden, title="Of its own", system_prompt="You are a gardener.")
+    tab = desk.sign_in()
+    tab.open("Of its own")
+    tab.converse("What is the gate code?", "Noted.")
+    badge(tab).click()
+    drawer = tab.page.get_by_role("complementary", name="Recalled")
+    expect(drawer).to_contain_text("the prompt of this conversation has no place for memory.")
+    expect(drawer).not_to_contain_text("Garden")
+    drawer.get_by_role("button", name="Edit the prompt").click()
+    expect(tab.page.get_by_role("dialog").get_by_label("System prompt")).to_have_value("You are a gardener.")
+
+
+def test_a_card_says_that_its_memory_was_corrected_since(desk: Desk) -> None:
+    """The new words were shown as those that the model had been given."""
+    furnish(desk.tenant)
+    tab = desk.sign_in()
+    drawer = ask(tab, "What does Anna play?")
+    (memory,) = desk.tenant.admin.everything("/v1/sessions/cello/memories")
+    corrected = {"content": "The user's neighbour Anna plays the viola."}
+    badge(tab).click()
+    card = drawer.get_by_role("listitem").filter(has_text="memory").first
+    expect(card).to_contain_text("cello")
+    expect(card).not_to_contain_text("Corrected since")
+    assert desk.tenant.admin.patch(f"/v1/memories/{memory['id']}", corrected).status_code == 200
+    tab.page.reload()
+    badge(tab).click()
+    card = drawer.get_by_role("listitem").filter(has_text="viola").first
+    expect(card).to_contain_text("Corrected since: the model was given other words.")
+    tab.converse("And what does my neighbour Anna play?", "Noted.")
+    badge(tab).click()
+    card = drawer.get_by_role("listitem").filter(has_text="viola").first
+    expect(card).to_be_visible()
+    expect(card).not_to_contain_text("Corrected since")
+
+
 def test_badge_drawer_and_receipt_are_one_thing_and_the_same_after_a_refresh(desk: Desk, model: FakeEndpoint) -> None:
     """What was recalled was not stored, and asked for again after a refresh."""
     furnish(desk.tenant)

@@ -1,5 +1,8 @@
 """The sidebar: found, renamed, moved, deleted; by hand and by keyboard."""
 
+import json
+from typing import Any
+
 from playwright.sync_api import expect
 
 from support.clients.browser import Desk, Tab
@@ -34,6 +37,32 @@ def test_conversations_are_found_by_title_and_by_what_was_said_place_by_place(de
     tab.page.keyboard.press("ArrowDown")
     tab.page.keyboard.press("Enter")
     expect(tab.page.get_by_role("heading", name="The gate", level=1)).to_be_visible()
+
+
+def test_the_conversations_of_every_user_are_found_by_a_search_of_their_own(desk: Desk) -> None:
+    """ISO-4, ISO-10: only the conversations without a user were searched where users are apart."""
+    garden = desk.tenant.new_project("Garden")
+    for session, project, user, said in (
+        ("gate", garden, "ann", "The gate code is 4417."),
+        ("shed", garden, "ben", "The gate code of the shed is 5528."),
+        ("door", None, "ann", "The gate code of the door is 9062."),
+    ):
+        desk.tenant.new_session(session, project_id=project, user_id=user, title=session.title())
+        desk.tenant.say(session, said)
+    tab = desk.sign_in()
+    asked: list[Any] = []
+    tab.page.on("request", lambda request: asked.append(request) if request.url.endswith("/v1/search") else None)
+    tab.page.get_by_label("Search conversations").fill("gate code")
+    results = tab.page.get_by_role("region", name="Search results")
+    inside = results.locator("section").filter(has_text="Said in Garden")
+    expect(inside.get_by_role("listitem").filter(has_text="4417")).to_contain_text("ann")
+    expect(inside.get_by_role("listitem").filter(has_text="5528")).to_contain_text("ben")
+    outside = results.locator("section").filter(has_text="Said in No project")
+    expect(outside.get_by_role("listitem").filter(has_text="9062")).to_contain_text("ann")
+    bodies = [json.loads(request.post_data) for request in asked]
+    parts = [(body["project_id"], body.get("user_id")) for body in bodies]
+    assert len(parts) == len(set(parts))
+    assert {(garden, "ann"), (garden, "ben"), (None, "ann"), (garden, None), (None, None)} <= set(parts)
 
 
 def test_a_conversation_is_renamed_in_every_tab(desk: Desk) -> None:

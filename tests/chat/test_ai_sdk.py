@@ -85,11 +85,17 @@ def test_the_ai_sdk_holds_a_conversation(tenant: Tenant, model: FakeEndpoint, sd
     assert reply("broken")["metadata"]["status"] == "partial"
 
 
-def test_the_program_of_the_how_to_page_runs(tenant: Tenant, model: FakeEndpoint, sdk: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "how-to" / "chat.md").read_text("utf-8")
-    (program,) = re.findall(r"^```js\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+@pytest.mark.parametrize(
+    ("page", "printed"),
+    [("how-to/chat.md", ["completed", "Our boat is called Albatross."]), ("integrations.md", ["completed"])],
+)
+def test_the_program_of_the_page_runs(
+    tenant: Tenant, model: FakeEndpoint, sdk: Path, page: str, printed: list[str]
+) -> None:
+    text = (Path(__file__).parents[2] / "docs" / page).read_text("utf-8")
+    (program,) = re.findall(r"^```js\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     model.follows(script)
-    say(tenant.admin, "monday", "Our boat is called Albatross.")
+    say(tenant.admin, "friday", "Our boat is called Albatross.")
     done = subprocess.run(
         [*node(), "--input-type=module", "-"],
         input=program.replace('"ai"', '"ai-7"').replace('"@ai-sdk/react"', '"react-client-7"'),
@@ -101,4 +107,4 @@ def test_the_program_of_the_how_to_page_runs(tenant: Tenant, model: FakeEndpoint
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == ["completed", "Our boat is called Albatross."]
+    assert done.stdout.splitlines() == printed

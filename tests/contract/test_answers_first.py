@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from cloister.domain.context import Context, Source
+from cloister.domain.context import DEFAULT_HISTORY_TOKENS, Context, Source
 from cloister.domain.conversation import Draft, Role
 from cloister.domain.timestamps import parse_iso
 from cloister.services.recall.build_context import ContextRequest
@@ -280,3 +280,24 @@ def test_ctx_8_a_budget_is_filled_with_what_is_below_the_floor_if_the_best_reach
     assert contents(build(house, QUESTION, budget=1_000, min_relevance=0.9)) == [GATE]
     house.services.projects.change_project(house.reach, project, settings={"min_relevance": 0.9})
     assert contents(build(house, QUESTION, budget=1_000)) == [GATE]
+
+
+def test_ctx_8_without_a_budget_or_a_setting_a_context_has_at_most_2000_tokens_of_related_history(
+    house: MemorySetup,
+) -> None:
+    """What does not fit is counted as left out by the budget. A setting of the project allows more."""
+    texts = [f"The gate code of house {number} is {number}{number}. {FILLER * 8}" for number in range(10, 50)]
+    found: list[Context] = []
+    for project in (house.project(), house.project(history_tokens=10_000)):
+        house.session("tells", project)
+        house.session("asks", project)
+        roles: tuple[Role, Role] = ("user", "assistant")
+        drafts = [Draft(role=roles[at % 2], content=text) for at, text in enumerate(texts)]
+        house.services.record.messages(house.reach, "tells", drafts)
+        found.append(build(house, QUESTION))
+        for name in ("tells", "asks"):
+            house.services.forgetting.session(house.reach, name)
+    usual, wide = found
+    assert len(wide.relevant_history) == 20 and wide.tokens > 2_500 and wide.omitted["budget"] == 0
+    assert 1_700 < usual.tokens <= DEFAULT_HISTORY_TOKENS == 2_000
+    assert usual.omitted["budget"] == 20 - len(usual.relevant_history)

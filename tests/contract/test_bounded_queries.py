@@ -19,6 +19,7 @@ from cloister.services.recall.search import SearchTarget
 from support.databases.engines import Engine
 from support.samples.additional_embedder import Synonyms
 from support.setups.memories import MemorySetup
+from support.setups.replies import receipt_of_reply
 
 LONG = ("roses " * MAX_CONTENT)[:MAX_CONTENT]
 LONGEST = len(asked_part(LONG))
@@ -28,6 +29,12 @@ Ask = Callable[[MemorySetup], object]
 def explain(house: MemorySetup) -> object:
     (said, *_) = house.services.sessions.messages(house.reach, "asks", limit=1)[1]
     return house.services.explain.question(house.reach, "asks", LONG, said.id)
+
+
+def explain_receipt(house: MemorySetup) -> object:
+    id = receipt_of_reply(house, "asks", LONG)
+    (said, *_) = house.services.sessions.messages(house.reach, "tells", limit=1)[1]
+    return house.services.explain.receipt(house.reach, id, said.id)
 
 
 def context_of_scope(house: MemorySetup) -> object:
@@ -42,6 +49,7 @@ ASKED: Mapping[str, Ask] = {
     "context of a new session": context_of_scope,
     "search": lambda house: house.services.search.search(house.reach, LONG, SearchTarget(session="asks"), 10),
     "explain": explain,
+    "explain a receipt": explain_receipt,
     "entries": lambda house: house.services.entries.run(
         house.reach, EntryScope(project=None, user=None), [search_entries((), query=LONG)]
     ),

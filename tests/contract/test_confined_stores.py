@@ -180,6 +180,7 @@ CONFINED: dict[str, Case] = {
         ),
         nothing=None,
     ),
+    "ReceiptStore.indexed_at": Case(act=lambda t, h: ReceiptStore(t).indexed_at(h.second.messages[0]), nothing=None),
     "ReceiptStore.messages_in_reach": Case(
         act=lambda t, h: ReceiptStore(t).messages_in_reach(h.second.messages), nothing={}
     ),
@@ -210,6 +211,10 @@ CONFINED: dict[str, Case] = {
         act=lambda t, h: [
             RetentionStore(t).sessions(project, MOMENT + 1, after=SessionId(0), limit=9) for project in (h.cellar, None)
         ],
+        nothing=[[], []],
+    ),
+    "RetentionStore.searches": Case(
+        act=lambda t, h: [RetentionStore(t).searches(project, MOMENT + 1, 9) for project in (h.cellar, None)],
         nothing=[[], []],
     ),
     "RetentionStore.counts": Case(
@@ -256,12 +261,17 @@ ONE_POOL: dict[str, Callable[[StoredPool, Home], Any]] = {
         [row[0] for row in rows.all_rows_with_words()] == h.first.messages
     ),
     "StoredPool.session_rows_with_words": lambda rows, h: rows.session_rows_with_words(h.second.session, 0) == [],
+    "StoredPool.waiting": lambda rows, h: rows.waiting() == 0,
     "StoredPool.stale": lambda rows, h: rows.stale() == 0,
+    "StoredPool.newest_stale": lambda rows, h: rows.newest_stale(100) == set(),
     "StoredPool.vectors": lambda rows, h: (
         list(rows.vectors([*h.first.messages, *h.second.messages])) == h.first.messages
     ),
     "StoredPool.messages": lambda rows, h: (
         list(rows.messages([*h.first.messages, *h.second.messages])) == h.first.messages
+    ),
+    "StoredPool.speakers": lambda rows, h: (
+        rows.speakers([*h.first.messages, *h.second.messages]) == rows.speakers(h.first.messages)
     ),
     "StoredPool.recent": lambda rows, h: [found.message.id for found in rows.recent("user", 9)] == h.first.messages[:1],
 }
@@ -299,6 +309,7 @@ ONE_PLACE: dict[str, Callable[[Transaction, Home], Any]] = {
         [row[0] for row in StoredMemories(t, h.first.pool, GENERATION + 1).stale_words(9)] == [h.first.memory]
     ),
     "StoredMemories.stale": lambda t, h: StoredMemories(t, h.first.pool, GENERATION + 1).stale() == 1,
+    "StoredEntities.waiting": lambda t, h: StoredEntities(t, GARDEN, None, GENERATION).waiting() == 0,
     "StoredEntities.stale": lambda t, h: (
         [StoredEntities(t, GARDEN, user, GENERATION + 1).stale() for user in (None, "ann")] == [1, 0]
     ),
@@ -585,6 +596,8 @@ BY_FOUND_ID = {
     "IndexStore.mark_indexed",
     "IndexStore.points",
     "IndexStore.requeue_around",
+    "IndexStore.note_put",
+    "IndexStore.settle_put",
     "IndexStore.note_removal",
     "IndexStore.settle_removal",
     "IndexStore.settle",
@@ -656,6 +669,7 @@ BY_FOUND_ID = {
     "RetentionStore.memories",
     "RetentionStore.observations",
     "RetentionStore.remove_observations",
+    "RetentionStore.remove_searches",
     "EntityStore.retag",
     "EntityStore.found",
     "EntityStore.lock",

@@ -13,7 +13,7 @@ from cloister.domain.scope import Reach
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.receipts.explain import Explanation
 from support.databases.engines import Engine
-from support.setups.memories import MemorySetup, settle_house
+from support.setups.memories import HOUR, MemorySetup, settle_house
 
 GATE, QUESTION = "The gate code is 4417.", "What is the gate code?"
 
@@ -141,3 +141,41 @@ def test_prf_2_a_receipt_replayed_after_the_pool_changed_says_what_changed(house
     house.move("asks", None)
     with pytest.raises(NotFound):
         explain.receipt(house.reach, id, said.id)
+
+
+@pytest.mark.parametrize("hours", [-2_000, 0, 2_000])
+def test_prf_2_a_message_recorded_after_a_receipt_was_not_there_whenever_it_was_said(
+    house: MemorySetup, hours: int
+) -> None:
+    """Callers may set when a message was said, as imports do; the receipt is older than the message all the same."""
+    garden(house)
+    house.say("tells", GATE)
+    id = stored(house)
+    said_at = house.clock.moment + hours * HOUR
+    draft = Draft(role="user", content="The gate code of the shed is 7788.", created_at=said_at)
+    (new,) = house.services.record.messages(house.reach, "tells", [draft]).messages
+    found = house.services.explain.receipt(house.reach, id, new.id)
+    assert found.changed is not None and found.changed.now.recalled
+    assert (found.reason, found.recalled) == ("not_indexed", False)
+    assert found.detail.startswith("It was recorded after the receipt was made")
+    (weak,) = house.services.record.messages(
+        house.reach, "tells", [Draft(role="user", content="My aunt sails.", created_at=said_at)]
+    ).messages
+    assert (
+        "It was recorded after the receipt was made" in house.services.explain.receipt(house.reach, id, weak.id).detail
+    )
+
+
+def test_prf_2_a_message_that_was_there_is_not_said_to_be_newer_because_of_a_later_date(house: MemorySetup) -> None:
+    source = {"role": "user", "method": "semantic", "limit": 1, "conversation_scope": "pool"}
+    made = garden(house, context_sources=[source])
+    (said,) = house.say("tells", GATE)
+    future = Draft(role="user", content="A shed has a code.", created_at=house.clock.moment + HOUR)
+    (there,) = house.services.record.messages(house.reach, "tells", [future]).messages
+    id = stored(house)
+    assert [item.item.id for item in house.services.receipts.get(house.reach, id).items] == [said.id]
+    house.services.receipts.exclusions.exclude(house.reach, "asks", "message", said.id)
+    house.services.projects.change_project(house.reach, made, settings={"min_relevance": 0.0})
+    found = house.services.explain.receipt(house.reach, id, there.id)
+    assert found.changed is not None and found.changed.now.recalled
+    assert (found.reason, found.detail) == ("limit", "It was not among what was given then; it would be recalled now.")

@@ -14,6 +14,7 @@ from cloister.models.openai.endpoint import Endpoint
 from cloister.models.openai.extractor import OpenAiExtractor
 from cloister.services.conversations.record import LARGEST_BATCH
 from cloister.services.memories.preview import PreviewedExtraction
+from cloister.services.recall.search import SearchTarget
 from support.databases.engines import Engine
 from support.servers.fake_endpoint import Answer, Asked, FakeEndpoint, completed, fake_endpoint
 from support.setups.memories import MemorySetup, settle_house
@@ -239,3 +240,43 @@ def test_mem_15_rules_say_that_they_read_english(house: MemorySetup) -> None:
     assert house.memories("tab") == []
     house.session("asks", project)
     assert GERMAN in [item.message.content for item in house.context("asks", "Wo wohne ich?").relevant_history]
+
+
+def test_mem_15_what_a_model_extracts_in_japanese_is_stored_found_and_superseded(
+    engine: Engine, model: FakeEndpoint
+) -> None:
+    """MEM-12, MEM-15: a model answers in the language spoken; a search in it finds the memory, and the newer fact replaces it."""
+    house = settle_house(engine, extractor=OpenAiExtractor(Endpoint(url=model.url, model="m", tries=1)))
+    facts = {
+        "私はローマに住んでいます。": "利用者はローマに住んでいる。",
+        "先週、大阪に引っ越しました。": "利用者は大阪に引っ越した。",
+    }
+
+    def script(asked: Asked) -> Answer:
+        (kind,) = asked.body["response_format"]["json_schema"]["schema"]["properties"]
+        if kind != "memories":
+            return completed({kind: list[object]()})
+        number, said = next(iter(asked.statements.items()))
+        replaced = [1] if "<known" in asked.question else []
+        item = {
+            "content": facts[said],
+            "importance": 0.7,
+            "category": "home",
+            "replaces": replaced,
+            "sources": [number],
+        }
+        return completed({kind: [item]})
+
+    model.follows(script)
+    house.session("a", house.project(), "ann")
+    for said, memory in facts.items():
+        house.tell("a", said)
+        assert memory in house.memories("a")
+        assert house.recalled("a", "どこに住んでいますか。") == [memory]
+    newer, older = sorted(house.stored("a"), key=lambda one: one.memory.valid_from, reverse=True)
+    assert [newer.status, older.status] == ["active", "superseded"]
+    assert older.memory.superseded_by == newer.memory.id
+    assert newer.memory.content == facts["先週、大阪に引っ越しました。"]
+    hits = house.searched("大阪", SearchTarget(project=house.find("a").project, user_id="ann"))
+    assert any(newer.memory.content in hit for hit in hits)
+    assert not any(older.memory.content in hit for hit in hits)

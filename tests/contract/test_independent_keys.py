@@ -32,7 +32,8 @@ def unsealed(house: KeySetup, tenant: CreatedTenant, root: str) -> set[str]:
     """What one who has every row and the text of a credential can read: the secrets of all sealed answers."""
     found: set[str] = set()
     for row in house.engine.dump(tenant.tenant)["idempotency"]:
-        for sealed in [part for part in json.loads(str(row[7])) if isinstance(part, str)]:
+        kept: list[object] = json.loads(str(row[7])) if row[7] is not None else []
+        for sealed in [part for part in kept if isinstance(part, str)]:
             for key in house.services.api_keys.page(Reach(tenant=tenant.tenant), limit=99):
                 secret = decrypt(root.encode(), f"secret of key_{key.id:016x}", bytes.fromhex(sealed))
                 if secret is not None:
@@ -46,17 +47,41 @@ def test_org_8_whoever_has_a_revoked_key_and_every_row_cannot_work_out_the_keys_
     made = once(house, tenant, KeyFields(name="Once"), root=asking.text)
     assert unsealed(house, tenant, asking.text) == {parsed(made.text).secret}, "while it can be answered again"
     house.services.api_keys.revoke(reach_of(tenant), asking.key.id)
-    assert house.engine.dump(tenant.tenant)["idempotency"] == []
+    assert unsealed(house, tenant, asking.text) == set()
+    assert [row[6:8] for row in house.engine.dump(tenant.tenant)["idempotency"]] == [(None, None)]
     house.services.api_keys.authenticate(made.text)
 
 
-def test_org_8_a_revoked_key_is_not_answered_again(house: KeySetup) -> None:
-    """The same request makes a new one."""
+REVOKED = {"the key that was made": 1, "the key that asked": 0}
+
+
+@pytest.mark.parametrize("name", REVOKED)
+def test_org_8_under_an_idempotency_key_no_second_key_is_made_after_a_revocation(house: KeySetup, name: str) -> None:
+    """The repeated request is refused, whatever it says and whoever sends it, until the idempotency key is free again."""
     tenant = house.tenant()
-    first = once(house, tenant, KeyFields(name="Once"))
-    house.services.api_keys.revoke(reach_of(tenant), first.key.id)
-    assert unsealed(house, tenant, tenant.admin_key) == set()
-    assert once(house, tenant, KeyFields(name="Once")).key.id != first.key.id
+    asking = admin_key(house, tenant)
+    made = once(house, tenant, KeyFields(name="Once"), root=asking.text)
+    house.services.api_keys.revoke(reach_of(tenant), (asking, made)[REVOKED[name]].key.id)
+    for root in (asking.text, tenant.admin_key):
+        assert unsealed(house, tenant, root) == set()
+        for fields in (KeyFields(name="Once"), KeyFields(name="Other")):
+            said = house.engine.unchanged_by(
+                Conflict, lambda fields=fields, root=root: once(house, tenant, fields, root=root)
+            )
+            assert str(said).endswith("was revoked. Use a new idempotency key.")
+    house.clock.moment += HOUR
+    assert once(house, tenant, KeyFields(name="Once")).key.id != made.key.id
+
+
+def test_org_8_a_tenant_whose_first_key_was_revoked_is_not_answered_again(house: KeySetup) -> None:
+    access = house.services.api_keys
+    tenant = access.create_tenant("KeySetup", idempotency_key="revoked", root=OPERATOR)
+    admin_key(house, tenant)
+    access.revoke(reach_of(tenant), parsed(tenant.admin_key).key)
+    said = house.engine.unchanged_by(
+        Conflict, lambda: access.create_tenant("KeySetup", idempotency_key="revoked", root=OPERATOR)
+    )
+    assert str(said).endswith("was revoked. Use a new idempotency key.")
 
 
 def test_org_8_a_sealed_secret_is_gone_after_an_hour(house: KeySetup) -> None:

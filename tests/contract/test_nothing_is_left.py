@@ -17,6 +17,7 @@ from cloister.domain.entity import same_name
 from cloister.domain.memory import quoted, same_as
 from cloister.domain.scope import Reach
 from cloister.index.qdrant.index import QdrantIndex
+from cloister.index.qdrant.points import row_id
 from cloister.services.memories.corrections import MemoryChange
 from cloister.services.tenancy.api_keys import KeyFields
 from cloister.services.tenancy.idempotency import request
@@ -304,12 +305,12 @@ def test_qdrant_is_told_no_words_but_those_of_entities_and_keeps_nothing_of_what
     house.tell("tells", SECRET)
     house.services.queue.drain()
     tells = house.find("tells").id
-    assert {int(record.id) >> 21 for record in client.scroll(COLLECTION)[0]} == {tells, house.find("keeps").id}
+    assert {row_id(str(record.id)) >> 21 for record in client.scroll(COLLECTION)[0]} == {tells, house.find("keeps").id}
     of_messages, of_entities = (folder / "collection" / name for name in (COLLECTION, ENTITY_COLLECTION))
     assert everything_in(of_messages) == set()
     assert everything_in(of_entities) == {b"Quillfeather", b"Brambleworks"}
     house.services.forgetting.session(house.reach, "tells")
-    assert tells not in {int(record.id) >> 21 for record in client.scroll(COLLECTION)[0]}
+    assert tells not in {row_id(str(record.id)) >> 21 for record in client.scroll(COLLECTION)[0]}
     client.close()
     left = {}
     for file in folder.rglob("*.sqlite"):

@@ -16,6 +16,7 @@ from cloister.domain.identifiers import (
     parse_message_id,
 )
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import now
 from cloister.index.exact.index import ExactIndex
 from cloister.index.interface import (
     WINDOW_REACH,
@@ -61,11 +62,11 @@ class OutsideIndex:
             if first <= message <= last:
                 self.made_from[message] = set(ids[max(at - WINDOW_REACH, 0) : at + WINDOW_REACH + 1])
 
-    def forget_sessions(self, sessions: Sequence[int]) -> None:
+    def forget_sessions(self, tenant: int, sessions: Sequence[int]) -> None:
         self._reach()
         self.made_from = {id: made for id, made in self.made_from.items() if id >> 21 not in sessions}
 
-    def forget_messages(self, messages: Sequence[int]) -> None:
+    def forget_messages(self, tenant: int, messages: Sequence[int]) -> None:
         self._reach()
         self.made_from = {id: made for id, made in self.made_from.items() if id not in messages}
 
@@ -74,11 +75,11 @@ class OutsideIndex:
         self.while_putting_entities()
         self.entities |= {entity.entity: entity for entity in entities}
 
-    def forget_entities(self, entities: Sequence[int]) -> None:
+    def forget_entities(self, tenant: int, entities: Sequence[int]) -> None:
         self._reach()
         self.entities = {id: entity for id, entity in self.entities.items() if id not in entities}
 
-    def count(self, sessions: Sequence[int], messages: Sequence[int], entities: Sequence[int]) -> int:
+    def count(self, tenant: int, sessions: Sequence[int], messages: Sequence[int], entities: Sequence[int]) -> int:
         self._reach()
         kept = [id for id in self.made_from if id >> 21 in sessions or id in messages]
         return len(kept) + len(self.entities.keys() & set(entities))
@@ -187,6 +188,82 @@ def test_a_message_forgotten_while_it_is_being_put_does_not_stay(house: House) -
     index.while_putting = forget
     services.queue.drain()
     assert index.made_from == windows([ids[0], ids[2]])
+
+
+@pytest.mark.parametrize("forgotten", ["message", "session"])
+def test_a_message_forgotten_before_it_is_put_goes_though_its_putter_was_killed(
+    house: House, monkeypatch: pytest.MonkeyPatch, forgotten: str
+) -> None:
+    """ISO-8: the removal was carried out before the put, and nobody is left who knows that the point is there."""
+    memory, services, index = house
+    ids = say(memory, 3)
+    put, dying = index.put, [forgotten]
+
+    def put_and_die(run: Sequence[Point], first: int, last: int) -> None:
+        if not dying:
+            return put(run, first, last)
+        dying.pop()
+        memory.forget_message(f"msg_{ids[1]:016x}") if forgotten == "message" else memory.delete_session("s")
+        services.queue.remove_forgotten()
+        put(run, first, last)
+        raise RuntimeError("the power went")
+
+    monkeypatch.setattr(index, "put", put_and_die)
+    with pytest.raises(RuntimeError):
+        services.queue.drain()
+    assert ids[1] in index.made_from
+    monkeypatch.setattr(services.queue, "_clock", lambda: now() + 61_000_000)
+    services.queue.drain()
+    assert index.made_from == (windows([ids[0], ids[2]]) if forgotten == "message" else {})
+    assert services.queue.waiting() == 0
+
+
+def test_a_message_that_another_removes_while_it_is_put_for_too_long_is_put_again(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, services, index = house
+    ids = say(memory, 3)
+    put, slow = index.put, [0]
+
+    def put_slowly(run: Sequence[Point], first: int, last: int) -> None:
+        put(run, first, last)
+        if slow:
+            slow.pop()
+            with monkeypatch.context() as later:
+                later.setattr(services.queue, "_clock", lambda: now() + 61_000_000)
+                services.queue.remove_forgotten()
+
+    monkeypatch.setattr(index, "put", put_slowly)
+    services.queue.drain()
+    assert index.made_from == windows(ids)
+    assert services.queue.waiting() == 0
+
+
+def test_nothing_is_left_to_remove_after_a_put(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory, services, index = house
+    ids = say(memory, 12)
+    services.queue.drain()
+    monkeypatch.setattr(services.queue, "_clock", lambda: now() + 61_000_000)
+    assert services.queue.waiting() == 0
+    services.queue.drain()
+    assert index.made_from == windows(ids)
+
+
+def test_what_the_index_does_not_have_yet_is_stale_in_its_pool_only(house: House) -> None:
+    memory, services, _ = house
+    garden = memory.create_project("Garden").project_id
+    memory.create_session("other", project_id=garden)
+    say(memory, 2)
+    tell(memory, "third", garden, "My neighbour Anna plays the cello.")
+
+    def stale(session: str) -> tuple[int | None, int | None]:
+        return memory.context(session, "Anna").stale, memory.search("Anna", session_id=session).stale
+
+    assert (stale("s"), stale("other")) == ((2, 2), (2, 2)), "two messages; a message and an entity"
+    services.queue.drain()
+    assert (stale("s"), stale("other")) == ((None, None), (None, None))
+    memory.record("other", "user", "Rosa has a dog.")
+    assert (stale("s"), stale("third")) == ((None, None), (1, 1))
 
 
 def test_messages_recorded_while_the_index_is_down_are_put_when_it_is_back(house: House) -> None:
@@ -370,11 +447,11 @@ def test_a_branch_that_comes_back_while_its_removal_is_carried_out_is_put_again(
     index.down = False
     forget, pending = index.forget_messages, [0]
 
-    def forget_late(messages: Sequence[int]) -> None:
+    def forget_late(tenant: int, messages: Sequence[int]) -> None:
         if pending:
             pending.pop()
             choose(services, reach, "s", MessageId(ids[2]))
-        forget(messages)
+        forget(tenant, messages)
 
     index.forget_messages = forget_late
     services.queue.drain()

@@ -53,7 +53,7 @@ def test_what_qdrant_still_has_of_another_branch_is_not_found(
     house.drain()
     old = house.services.sessions.messages(reach, "talk", limit=9)[1][2]
 
-    def nothing(ids: Sequence[int]) -> None:
+    def nothing(tenant: int, ids: Sequence[int]) -> None:
         """Nothing reaches it."""
 
     monkeypatch.setattr(house.index, "forget_messages", nothing)

@@ -10,7 +10,7 @@ from cloister.domain.identifiers import EntityId, new_entity_id
 from cloister.domain.timestamps import now
 from cloister.index import terms
 from cloister.index.interface import EntityPoint
-from cloister.index.qdrant.points import user_part
+from cloister.index.qdrant.points import point_id, user_part
 from cloister.index.qdrant.search import Hit, QdrantProject
 from cloister.services.indexing import entities as index_entities
 from cloister.services.recall.build_context import ContextRequest
@@ -73,8 +73,8 @@ def test_iso_9_entities_are_found_in_qdrant_once_the_queue_is_drained(house: Qdr
     (anna,) = house.entities(reach, QUESTION, SearchTarget(session="s"))
     assert (anna.name, anna.notes, anna.project) == ("Anna", KEPT, garden)
     assert house.services.context.build(reach, "s", ContextRequest(question=QUESTION)).derived.entities == (anna,)
-    house.index.forget_entities([anna.id])
-    house.index.forget_entities([])
+    house.index.forget_entities(reach.tenant, [anna.id])
+    house.index.forget_entities(reach.tenant, [])
     assert house.entities(reach, QUESTION, SearchTarget(session="s")) == []
 
 
@@ -115,7 +115,7 @@ def test_iso_4_a_poisoned_index_yields_nothing_of_another_project_and_is_counted
     house.drain()
     (secret,) = house.services.entities.page(victim, theirs, limit=9)
     wrong = {"tenantId": thief.tenant, "projectId": own}
-    house.client.set_payload(ENTITY_COLLECTION, wrong, points=[secret.id], wait=True)
+    house.client.set_payload(ENTITY_COLLECTION, wrong, points=[point_id(victim.tenant, secret.id)], wait=True)
     house.index.put_entities([_forged(thief.tenant, own)])
     assert [entity.name for entity in house.entities(thief, QUESTION, SearchTarget(project=own))] == ["Vera"]
     assert house.services.recall.foreign_hits == 2
@@ -258,10 +258,10 @@ def test_a_point_that_another_takes_out_while_it_is_put_is_put_again(
     def put_slowly(entities: Sequence[EntityPoint]) -> None:
         put(entities)
         if next(slow):
-            monkeypatch.setattr(index_entities, "_PUT_MICROSECONDS", 60_000_000)
+            monkeypatch.setattr(index_entities, "PUT_MICROSECONDS", 60_000_000)
             house.services.queue.remove_forgotten()
 
-    monkeypatch.setattr(index_entities, "_PUT_MICROSECONDS", 0)
+    monkeypatch.setattr(index_entities, "PUT_MICROSECONDS", 0)
     monkeypatch.setattr(house.index, "put_entities", put_slowly)
     house.drain()
     assert len(house.entity_points()) == 1
@@ -277,7 +277,7 @@ def test_everything_can_be_put_again_from_nothing(house: QdrantSetup) -> None:
     house.tell(reach, "s", CELLO)
     house.drain()
     put = house.entity_points()
-    house.index.forget_entities(list(put))
+    house.index.forget_entities(reach.tenant, list(put))
     rebuilt = house.services.reindex.run(everything=True)
     assert (rebuilt.messages, rebuilt.memories, rebuilt.entities) == (1, 1, 1)
     assert house.entity_points() == put

@@ -10,6 +10,7 @@ from qdrant_client import models
 from cloister.domain.conversation import Message
 from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, SessionId, message_id
 from cloister.index.interface import Point
+from cloister.index.qdrant.points import point_id
 from cloister.index.qdrant.search import Hit, QdrantPool
 from cloister.storage.stores.indexing.index_rows import IndexStore
 from support.setups.qdrant import COLLECTION, EMBEDDER, KINDS, MAY_2023, QdrantSetup, Reader, open_house
@@ -24,7 +25,7 @@ def house(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[QdrantSet
         yield opened
 
 
-def _not_told(ids: Sequence[int]) -> None:
+def _not_told(tenant: int, ids: Sequence[int]) -> None:
     """As when Qdrant is out of reach, or slow."""
 
 
@@ -35,7 +36,7 @@ def test_iso_8_a_point_carries_its_session_and_time_as_integers_and_no_words(hou
     house.drain()
     (point,) = house.points().values()
     payload = point.payload or {}
-    assert point.id == message.id
+    assert point.id == point_id(reach.tenant, message.id)
     assert payload["sessionId"] == session.id
     assert payload["createdAt"] == MAY_2023 // 1_000_000
     assert payload["tenantId"] == reach.tenant
@@ -66,6 +67,30 @@ def test_iso_8_the_longest_ids_come_back_whole_and_their_neighbours_stay_apart(h
     evidence = house.index.within(Reader(tenant, [longest, longest - 2])).evidence("anything", 0)
     assert evidence.ids.tolist() == [(1 << 63) - 1]
     assert evidence.session_ids.tolist() == [longest]
+
+
+def test_iso_4_tenants_with_the_same_session_id_have_points_of_their_own(house: QdrantSetup) -> None:
+    """PostgreSQL's session ids are unique within a tenant only: what one tenant puts or forgets leaves the other's as it is."""
+    session = 4711
+    message = message_id(SessionId(session), 1)
+    for tenant in (1, 2):
+        point = Point(
+            message=message,
+            tenant=tenant,
+            session=session,
+            role="user",
+            author=None,
+            created_at=MAY_2023,
+            vector=None,
+            terms=bytes(range(8)),
+        )
+        house.index.put([point], 0, 1 << 63)
+    assert [house.index.count(tenant, [session], [message], []) for tenant in (1, 2)] == [2, 2]
+    house.index.forget_messages(1, [message])
+    house.index.forget_sessions(1, [session])
+    assert [house.index.count(tenant, [session], [message], []) for tenant in (1, 2)] == [0, 2]
+    evidence = house.index.within(Reader(2, [session])).evidence("anything", 0)
+    assert evidence.ids.tolist() == [message]
 
 
 def test_iso_4_an_empty_pool_is_answered_without_asking_qdrant() -> None:
@@ -147,8 +172,8 @@ def test_forgetting_takes_the_points_out_of_qdrant(house: QdrantSetup) -> None:
     house.drain()
     house.services.forgetting.session(reach, "gone")
     house.services.forgetting.message(reach, kept[0].id)
-    house.index.forget_sessions([])
-    house.index.forget_messages([])
+    house.index.forget_sessions(reach.tenant, [])
+    house.index.forget_messages(reach.tenant, [])
     assert set(house.points()) == {kept[1].id}
 
 
@@ -160,9 +185,9 @@ def test_iso_4_a_poisoned_index_yields_nothing_of_another_pool_and_is_counted(ho
     house.say(thief, "own", "I would like to know a code")
     house.drain()
     wrong = {"tenantId": thief.tenant, "sessionId": own.id}
-    house.client.set_payload(COLLECTION, wrong, points=[secret.id], wait=True)
+    house.client.set_payload(COLLECTION, wrong, points=[point_id(victim.tenant, secret.id)], wait=True)
     copied = cast(dict[str, models.Vector], house.points(with_vectors=True)[secret.id].vector)
-    forged = models.PointStruct(id=message_id(own.id, 77), vector=copied, payload=wrong)
+    forged = models.PointStruct(id=point_id(thief.tenant, message_id(own.id, 77)), vector=copied, payload=wrong)
     house.client.upsert(COLLECTION, [forged], wait=True)
     assert house.found(thief, QUESTION) == ["I would like to know a code"]
     assert house.services.recall.foreign_hits == 2

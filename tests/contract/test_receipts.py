@@ -187,3 +187,37 @@ def test_prf_1_a_prompt_without_placeholders_gives_nothing_and_warns(house: Memo
     assert receipt.receipt.sent is not None and receipt.receipt.sent.placeholders == ()
     last = house.services.sessions.messages(house.reach, "asks", limit=9)[1][-1]
     assert "4417" not in last.content
+
+
+def stored_query(house: MemorySetup, kind: str, words: str, session: str = "asks") -> ReceiptId:
+    """The receipt of a context or a search that was asked with these words, and not with a message."""
+    receipts = house.services.recall_receipts
+    if kind == "context":
+        context = house.services.context.build(house.reach, session, ContextRequest(question=words))
+        _, id = receipts.of_context(house.reach, context, None)
+    else:
+        found = house.services.search.find(house.reach, words, SearchTarget(session=session), 5)
+        _, id = receipts.of_search(house.reach, found, session, None)
+    assert id is not None
+    return id
+
+
+@pytest.mark.parametrize("kind", ["context", "search"])
+def test_mem_9_a_query_goes_with_the_message_that_has_its_words(house: MemorySetup, engine: Engine, kind: str) -> None:
+    """Asked before the words were recorded, and after; other words and other sessions keep theirs."""
+    garden = house.project(store_receipts=True)
+    house.session("asks", garden)
+    house.session("tells", garden)
+    gone = [stored_query(house, kind, QUESTION)]
+    (asked,) = house.say("asks", QUESTION)
+    gone += [stored_query(house, kind, QUESTION), stored_query(house, kind, "what is  the gate code?\n")]
+    kept = [stored_query(house, kind, "And the gate?"), stored_query(house, kind, QUESTION, "tells")]
+    removal = house.services.forgetting.message(house.reach, asked.id, dry_run=True)
+    assert set(gone) <= set(removal.receipts) and not set(kept) & set(removal.receipts)
+    removal = house.services.forgetting.message(house.reach, asked.id)
+    assert set(gone) <= set(removal.receipts)
+    for id in gone:
+        refused(house, id)
+    assert [shown(house, id).receipt.terms.question for id in kept] == ["And the gate?", QUESTION]
+    house.services.forgetting.contents(house.reach, "tells")
+    assert engine.rows("SELECT query FROM receipt") == [("And the gate?",)]

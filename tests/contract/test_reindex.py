@@ -1,6 +1,7 @@
 """Rebuilding the index, and the queue of what is not indexed yet: two generations are never ranked together."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,7 +11,9 @@ from cloister.domain.recall.passage import Passage
 from cloister.index.exact.index import ExactIndex
 from cloister.models.interface import Embedder, Embedding
 from cloister.models.static.embedder import StaticEmbedder
+from cloister.services.indexing import reindex
 from cloister.services.indexing.reindex import IndexCounts
+from cloister.services.processes import Processes
 from cloister.services.recall import current_rows
 from cloister.storage.interface import Database
 from cloister.worker import Worker
@@ -68,16 +71,21 @@ def test_search_and_context_say_how_much_of_their_pool_is_stale(database: Databa
     assert services.health.stale() == 0
 
 
-def test_what_is_left_out_of_a_very_stale_pool_is_counted_and_found_when_it_is_rebuilt(
+def test_of_a_very_stale_pool_the_last_messages_are_recalled_and_the_others_counted_until_it_is_rebuilt(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(current_rows, "MOST_ROWS", 4)
     filled(database)
     second, _ = opened(database, OtherEmbedder())
-    assert found(second) == 0
+    recalled = second.context("ask", "when does the bell ring", semantic_limit=50, min_relevance=0).relevant_history
+    assert sorted(item.content for item in recalled) == [
+        f"The bell number {number} rings at noon." for number in range(1, 5)
+    ]
     assert second.context("ask", "bell").stale == 5
+    second.record("s", "user", "The bell number 5 rings at noon.")
+    assert found(second) == 5, "new messages are recalled too"
     second.reindex()
-    assert found(second) == 5
+    assert found(second) == 6
 
 
 def test_a_message_moved_or_deleted_while_its_index_is_stale_is_not_recalled_where_it_was(database: Database) -> None:
@@ -106,6 +114,23 @@ def test_an_older_process_beside_a_newer_one_does_not_undo_its_rebuilding(databa
     Worker(old).drain()
     assert new.reindex.stale() == IndexCounts()
     assert old.reindex.stale() == IndexCounts(messages=1)
+
+
+def test_what_an_older_process_writes_is_noticed_within_half_a_minute(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OPS-7: in a rolling upgrade, while both serve. Alone, nothing is counted again so soon."""
+    first = filled(database)
+    _, services = opened(database, OtherEmbedder())
+    services.reindex.run()
+    moment = 1_000.0
+    monkeypatch.setattr(reindex, "time", SimpleNamespace(monotonic=lambda: moment))
+    assert services.reindex.stale_lately() == IndexCounts()
+    first.record("s", "user", "The bell number 5 rings at noon.")
+    moment += 31
+    assert services.reindex.stale_lately() == IndexCounts()
+    Processes(database, lambda: 0).add("http://127.0.0.1:1")
+    assert services.reindex.stale_lately() == IndexCounts(messages=1)
 
 
 def test_a_worker_rebuilds_by_itself(database: Database) -> None:

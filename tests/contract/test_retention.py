@@ -1,6 +1,7 @@
 """What is older than a project or its tenant keeps is forgotten with all that derives from it, and nothing else is (MEM-18)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,8 @@ from cloister.domain.memory import quoted
 from cloister.domain.scope import Reach
 from cloister.services.conversations import retention
 from cloister.services.conversations.retention import NOTHING_OLD
+from cloister.services.recall.build_context import ContextRequest
+from cloister.services.recall.search import SearchTarget
 from cloister.storage.stores.erasure import OldCounts
 from cloister.worker import Worker
 from support.databases.engines import Engine
@@ -379,3 +382,97 @@ def test_files_that_were_not_changed_for_so_long_are_forgotten(engine: Engine, h
     shown = house.services.files.view(house.reach, "files", read_command({"command": "view", "path": "/memories"}))
     assert "new.txt" in shown.text and "old.txt" not in shown.text
     assert "Brambleworks" not in repr(engine.dump(house.reach.tenant))
+
+
+def recall_receipts(house: MemorySetup, project: ProjectId, user: str | None = None) -> None:
+    """A context of the session `asks`, and a search without a session: both receipts are stored, with the question."""
+    context = house.services.context.build(house.reach, "asks", ContextRequest(question="Where is Quillfeather?"))
+    found = house.services.search.find(
+        house.reach, "Is Quillfeather ill?", SearchTarget(project=project, user_id=user), 5
+    )
+    stored = (
+        house.services.recall_receipts.of_context(house.reach, context, None)[1],
+        house.services.recall_receipts.of_search(house.reach, found, None, None)[1],
+    )
+    assert None not in stored
+
+
+@pytest.mark.parametrize("by_worker", [False, True])
+def test_mem_18_what_was_asked_in_a_session_without_messages_is_forgotten(
+    engine: Engine, house: MemorySetup, by_worker: bool
+) -> None:
+    """MEM-18, PRF-1: receipts contain the question. Nothing else is in the session, and a search has none; others stay."""
+    garden = house.project("Garden", store_receipts=True, receipt_days=3_650)
+    house.session("asks", garden)
+    recall_receipts(house, garden)
+    house.clock.moment += 400 * DAY
+    recall_receipts(house, garden)
+    assert house.services.retention.preview(house.reach, garden, days=30).receipts == 2
+    keep(house, garden, 30)
+
+    if by_worker:
+        forget_old(house)
+        assert house.services.retention.searches().receipts == 1
+    else:
+        done = house.services.retention.apply(house.reach, garden)
+        assert done.counts == replace(NOTHING_OLD, receipts=2)
+        assert len(done.removal.receipts) == 2
+
+    assert len(engine.rows("SELECT receipt_id FROM receipt")) == 2
+    assert house.services.retention.forgotten["receipts"] == 2
+    assert house.services.retention.apply(house.reach).counts == NOTHING_OLD
+
+
+def test_mem_18_what_was_asked_in_another_project_or_tenant_stays(engine: Engine, house: MemorySetup) -> None:
+    """MEM-18, ISO-4: also where it was searched without a session, and outside all projects."""
+    garden = house.project("Garden", store_receipts=True, receipt_days=3_650)
+    cellar = house.project("Cellar")
+    tenant, _ = house.services.projects.create_tenant("Neighbours")
+    theirs = MemorySetup(services=house.services, reach=Reach(tenant=tenant), clock=house.clock)
+    their_garden = theirs.project("Garden", store_receipts=True, receipt_days=3_650)
+    for setup, project in ((house, garden), (theirs, their_garden)):
+        setup.session("asks", project)
+        recall_receipts(setup, project)
+    house.clock.moment += 400 * DAY
+    keep(house, cellar, 30)
+    house.services.retention.apply(house.reach)
+    forget_old(house)
+    house.services.retention.searches()
+    assert len(engine.rows("SELECT receipt_id FROM receipt")) == 4
+    house.services.retention.set_of_tenant(house.reach, 30)
+    forget_old(house)
+    house.services.retention.searches()
+    left = engine.rows("SELECT tenant_id FROM receipt")
+    assert [int(str(row[0])) for row in left] == [int(tenant)] * 2
+
+
+def test_mem_18_the_worker_forgets_searches(engine: Engine, house: MemorySetup) -> None:
+    garden = house.project("Garden", store_receipts=True, receipt_days=3_650)
+    house.session("asks", garden)
+    recall_receipts(house, garden)
+    house.clock.moment += 400 * DAY
+    keep(house, garden, 30)
+    worker = Worker(house.services)
+    worker.drain()
+    worker.stop()
+    assert engine.rows("SELECT receipt_id FROM receipt") == []
+    assert worker.done.forgotten == 2
+
+
+def test_mem_18_a_dry_run_counts_the_entities_that_lose_their_last_mention(house: MemorySetup) -> None:
+    """MEM-18, MEM-17: of two names of one entity only the last counts, and an entity that is mentioned again stays."""
+    garden = house.project()
+    house.session("s", garden)
+    moment = house.clock.moment
+    house.clock.moment = moment - 40 * DAY
+    house.tell("s", OLD, "My sister Marta Silva works at Plumbing House.")
+    house.clock.moment = moment - 10 * DAY
+    house.tell("s", "My sister Marta lives in Ploverdale.", "My aunt works at Brambleworks.")
+    house.clock.moment = moment
+    before = {entity.id for entity in house.entities(garden)}
+    tried = house.services.retention.preview(house.reach, garden, days=30)
+    keep(house, garden, 30)
+    done = house.services.retention.apply(house.reach, garden)
+    after = {entity.id for entity in house.entities(garden)}
+    assert "Brambleworks" in house.names(garden) and "Quillfeather" not in house.names(garden)
+    assert tried == done.counts and tried.entities == len(before) - len(after) > 0

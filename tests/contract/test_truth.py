@@ -234,7 +234,7 @@ def test_nothing_points_at_a_memory_that_is_gone(house: FactSetup, engine: Engin
     house.services.erase_user.erase(house.reach, "ann")
     dangling = (
         "SELECT count(*) FROM memory AS m WHERE m.superseded_by IS NOT NULL "
-        "AND NOT EXISTS (SELECT 1 FROM memory AS n WHERE n.memory_id = m.superseded_by)"
+        "AND NOT EXISTS (SELECT 1 FROM memory AS n WHERE n.tenant_id = m.tenant_id AND n.memory_id = m.superseded_by)"
     )
     assert engine.rows(dangling) == [(0,)]
     assert engine.rows("SELECT count(*) FROM memory_replacement") == [(0,)]

@@ -3,6 +3,9 @@
 import base64
 import json
 import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -165,6 +168,31 @@ def test_an_empty_database_next_to_a_key_is_refused_with_what_to_do(tmp_path: Pa
     with pytest.raises(StorageUnavailable, match="cloister restore"):
         Cloister(tmp_path)
     assert (tmp_path / "cloister.db").stat().st_size == 0
+
+
+def test_a_missing_database_next_to_a_key_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    """OPS-1: `serve` would make an empty one, and replace the key by that of the new one."""
+    (tmp_path / "local.key").write_text("clk_x\n")
+    with pytest.raises(StorageUnavailable, match=r"is missing.* Put cloister\.db back, or .*cloister restore"):
+        Cloister(tmp_path)
+    assert "is missing" in CommandLine(data=str(tmp_path)).refusal("serve", "--port", "0")
+    assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("local.key", "clk_x\n")]
+
+
+def test_a_missing_database_next_to_its_log_is_refused_and_the_log_stays(tmp_path: Path) -> None:
+    """OPS-1: the last writes of a killed process are in the log, and are there again when the database is put back."""
+    code = "import os, sys; from cloister import Cloister; memory = Cloister(sys.argv[1]); memory.create_session('s'); "
+    code += "memory.record('s', 'user', 'The gate code is 4417.'); os._exit(9)"
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+    shutil.move(tmp_path / "cloister.db", tmp_path / "away")
+    log = (tmp_path / "cloister.db-wal").read_bytes()
+    refused = "is missing, but cloister.db-wal"
+    assert refused in CommandLine(data=str(tmp_path)).refusal("search", "gate")
+    assert refused in " ".join(CommandLine(data=str(tmp_path)).run("doctor", code=1).stdout.split())
+    assert (tmp_path / "cloister.db-wal").read_bytes() == log
+    shutil.move(tmp_path / "away", tmp_path / "cloister.db")
+    with Cloister(tmp_path) as memory:
+        assert [message.content for message in memory.messages("s")] == ["The gate code is 4417."]
 
 
 # The columns that a checksum is of.

@@ -11,6 +11,7 @@ from cloister.domain.scope import Reach
 from cloister.interfaces.http.events import frames
 from cloister.interfaces.http.events.frames import EventFrames
 from cloister.services.events.bus import Delivery, EventBus
+from cloister.services.processes import Processes
 from cloister.storage.sqlite.database import open_sqlite
 from support.samples.bare_sessions import bare_session
 
@@ -23,7 +24,7 @@ OTHER = Reach(tenant=TenantId(2))
 @pytest.fixture
 def bus(tmp_path: Path) -> Generator[EventBus]:
     database = open_sqlite(tmp_path / "data")
-    yield EventBus(database, lambda: 0)
+    yield EventBus(database, lambda: 0, Processes(database, lambda: 0))
     database.close()
 
 

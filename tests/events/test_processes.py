@@ -71,6 +71,22 @@ def test_what_a_process_told_before_it_ended_is_heard(migrated_postgres: str) ->
             assert [told.session for told in stream.events] == names
 
 
+def test_the_end_of_a_killed_process_is_a_reset(migrated_postgres: str) -> None:
+    """ISO-12: what it had stored and not yet published would never be read. The end of a process that was not running any more when
+    the subscriber came is none."""
+    address = postgres_address(migrated_postgres)
+    with ServerProcess(address) as gone:
+        gone.kill()
+    with ServerProcess(address) as first, ServerProcess(address) as second:
+        here = first.server.new_tenant()
+        with following(here.at(second.server)) as stream:
+            here.new_session("roses")
+            stream.until_kind("session.created", "roses")
+            assert "reset" not in [told.kind for told in stream.events]
+            first.kill()
+            stream.until_kind("reset")
+
+
 def test_a_lost_connection_is_made_good_with_a_reset(migrated_postgres: str) -> None:
     engine = postgres_engine(migrated_postgres)
     with engine.closing, serving(engine.services()) as server:

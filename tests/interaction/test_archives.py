@@ -89,6 +89,19 @@ def test_org_11_a_damaged_file_is_refused_before_anything(source: Path, memory: 
     assert memory.usage().sessions == 0
 
 
+def test_org_12_an_unpacked_export_is_previewed_and_imported(memory: Cloister, tmp_path: Path) -> None:
+    """ORG-12: by the library, also at a server, and on the command line; importing the parts again changes nothing."""
+    folder = tmp_path / "export"
+    (folder / "chat").mkdir(parents=True)
+    write_chatgpt(folder / "chat" / "conversations-000.json", 2, 4)
+    assert (memory.preview_import(folder).conversations, memory.usage().sessions) == (2, 0)
+    assert memory.import_conversations(folder, None, user_id="ann").added.messages == 8
+    assert memory.import_conversations(folder / "chat", None, user_id="ann").added.messages == 0
+    line = ["import", str(folder), "--data", str(tmp_path / "line")]
+    assert "2 conversations, 8 messages" in CliRunner().invoke(app, [*line, "--preview"]).stdout
+    assert "8 messages" in CliRunner().invoke(app, [*line, "--project", "none"]).stdout
+
+
 def test_org_12_conversations_are_previewed_and_imported(memory: Cloister, tmp_path: Path) -> None:
     """ORG-12: twice, and then a longer export of the same conversations."""
     file = write_chatgpt(tmp_path / "conversations.json", 5, 4)

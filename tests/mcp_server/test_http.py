@@ -124,6 +124,7 @@ def test_only_the_names_of_this_server_are_hosts_and_origins(tmp_path: Path) -> 
         (b"7", 400),
         (b'{"jsonrpc": "2.0", "id": 1}', 400),
         (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": 7}}', 200),
+        (b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "method": "ping"}', 400),
         (b"\xff\xfe", 400),
         (b" " * (1 << 20), 400),
         (b" " * ((1 << 20) + 1), 413),

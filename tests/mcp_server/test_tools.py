@@ -86,7 +86,11 @@ def test_every_tool_does_what_it_says(connected: Connected) -> None:
     second = connected.call("list_memories", limit=1, cursor=first["next_cursor"])
     listed = [*first["memories"], *second["memories"]]
     assert listed == added["remembered"] and second["next_cursor"] is None
-    assert connected.call("forget", memory_id=listed[0]["id"])["forgotten"] == listed[0]["id"]
+    forgotten = connected.call("forget", memory_id=listed[0]["id"])
+    assert forgotten["forgotten"] == listed[0]["id"]
+    certificate = forgotten["certificate"]
+    assert certificate["removed"]["memories"] == 1 and certificate["all_checks_passed"], "PRF-4"
+    assert certificate["checks"] > 0 and len(str(forgotten)) < 2_000
     assert connected.call("list_memories")["memories"] == listed[1:]
     assert connected.refusal("forget", memory_id=listed[0]["id"]).startswith("not_found: There is no memory")
     assert connected.call("get_context")["scope"] == scope

@@ -11,7 +11,7 @@ import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from support.clients.mcp_client import ERAS, Connected, Era, over_http
+from support.clients.mcp_client import ERAS, Connected, Era, over_http, over_stdio
 from support.servers.http_server import Server, Tenant
 
 # Invented names, so that none can be in an answer by chance; each is one pool's alone.
@@ -109,9 +109,8 @@ def outcome(ask: Callable[[], types.CallToolResult | str]) -> str:
     return answer if isinstance(answer, str) else answer.model_dump_json()
 
 
-def test_nothing_crosses_between_connections_that_are_open_side_by_side(grid: dict[str, Pool]) -> None:
-    """ISO-4, ISO-10, ORG-4, ORG-10, DOOR-1: every pool asks every other, by words and by ids, all at once; the control is that each
-    finds its own."""
+def check_that_nothing_crosses(grid: dict[str, Pool]) -> None:
+    """Every pool asks every other, by words and by ids, all at once; the control is that each finds its own."""
     for pool in grid.values():
         kinds = {id.partition("_")[0] for id in pool.ids}
         assert kinds == {"ep", "mem", "ent"}, pool.name
@@ -135,6 +134,29 @@ def test_nothing_crosses_between_connections_that_are_open_side_by_side(grid: di
         assert all("not_found: There is no" in text for text in by_id.values()), (reader.name, owner.name)
     for pool in grid.values():
         assert [memory["id"] for memory in pool.connected.call("list_memories")["memories"]] == pool.memories
+
+
+def test_nothing_crosses_between_connections_that_are_open_side_by_side(grid: dict[str, Pool]) -> None:
+    """ISO-4, ISO-10, ORG-4, ORG-10, DOOR-1: over HTTP."""
+    check_that_nothing_crosses(grid)
+
+
+def test_nothing_crosses_between_processes_of_the_command_side_by_side(server: Server) -> None:
+    """ISO-4, ISO-10, ORG-4, ORG-10, DOOR-1: over stdio, each process with a key of its own."""
+    tenant, stranger = server.new_tenant(), server.new_tenant()
+    garden = tenant.new_project("Garden")
+    keys = {
+        "garden, ada": (tenant, tenant.new_key("read", "write", project_id=garden, confined=True, user_id="ada")),
+        "garden, bob": (tenant, tenant.new_key("read", "write", project_id=garden, user_id="bob")),
+        "other tenant, ada": (stranger, stranger.new_key("read", "write", user_id="ada")),
+    }
+    with ExitStack() as stack:
+        pools: dict[str, Pool] = {}
+        for name, (owner, key) in keys.items():
+            connected = stack.enter_context(over_stdio("--data", owner.address, "--key", key))
+            pools[name] = Pool(name=name, canary=CANARIES[name], connected=connected, tenant=owner)
+            pools[name].fill(server)
+        check_that_nothing_crosses(pools)
 
 
 def test_a_foreign_id_and_a_missing_one_are_answered_alike(grid: dict[str, Pool]) -> None:

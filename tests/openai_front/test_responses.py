@@ -381,3 +381,23 @@ def test_an_archive_has_the_conversation_with_its_calls_and_responses(front: Fro
     assert tenant.admin.request("POST", "/v1/import", content=archive, headers=lines).status_code == 200
     assert all_shown() == shown
     assert tenant.admin.request("GET", "/v1/export").content == archive
+
+
+def test_iso_12_an_archive_shows_nothing_of_the_request_of_a_response_made_in_another_project(front: Front) -> None:
+    """ORG-11: as reading the response does not, after its session has moved; nor after the archive was imported again."""
+    tenant = front.tenant()
+    front.model.answers(completion("Sunny."))
+    request: Any = {"instructions": "Say 9921-A.", "metadata": {"z": "9921-B"}, "tools": [WEATHER]}
+    session, asked = session_of(front, front.client(tenant.key), input="What is the weather?", **request)
+    marks = (b"9921-A", b"9921-B", b'"weather"')
+    assert all(mark in tenant.admin.request("GET", "/v1/export").content for mark in marks)
+    project = tenant.admin.post("/org/projects", {"name": "Garden"}).json()["project_id"]
+    assert tenant.admin.patch(f"/v1/sessions/{session}", {"project_id": project}).status_code == 200
+    for query in ("", f"?scope=project&id={project}"):
+        archive = tenant.admin.request("GET", f"/v1/export{query}").content
+        assert asked.id.encode() in archive
+        assert not any(mark in archive for mark in marks)
+    tenant.admin.delete(f"/v1/sessions/{session}")
+    lines = {"Content-Type": "application/x-ndjson"}
+    assert tenant.admin.request("POST", "/v1/import", content=archive, headers=lines).status_code == 200
+    assert tenant.admin.request("GET", f"/v1/export?scope=project&id={project}").content == archive

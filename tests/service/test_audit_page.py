@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from support.clients.command_line import CommandLine
-from support.databases.engines import sqlite_engine
+from support.databases.engines import Engine, postgres_engine, sqlite_engine
 from support.servers.http_server import Server, Tenant
 
 PAGE = Path(__file__).parents[2] / "docs" / "proof.md"
@@ -44,25 +44,31 @@ INDEXES: dict[str, dict[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("index", INDEXES)
-def test_prf_3_the_page_shows_what_an_audit_of_a_new_directory_prints(tmp_path: Path, index: str) -> None:
-    """With both indexes, number for number; Qdrant in its local mode. What was stored before is as it was, and of the audit no row
-    is left: only the bare ids of erased tenants and sessions, as after every erasure."""
-    shell = CommandLine(data=str(tmp_path))
+@pytest.mark.parametrize("installation", ["sqlite-exact", "sqlite-qdrant", "postgres-exact"])
+def test_prf_3_the_page_shows_what_an_audit_of_a_new_directory_prints(
+    request: pytest.FixtureRequest, tmp_path: Path, installation: str
+) -> None:
+    """With both engines and both indexes, number for number; Qdrant in its local mode. What was stored before is as it was, and of
+    the audit no row is left: only the bare ids of erased tenants and sessions, as after every erasure."""
+    kind, _, index = installation.partition("-")
+    engine = (
+        sqlite_engine(tmp_path) if kind == "sqlite" else postgres_engine(request.getfixturevalue("migrated_postgres"))
+    )
+    shell = CommandLine(data=engine.address)
     shell.run("record", "mine", "My neighbour Rosa plays the cello.", "--create")
-    before = rows_with_content(tmp_path)
-    environment = {**INDEXES[index], "COLUMNS": str(WIDTH)}
-    outcome = shell.run("audit", code=0, answer=None, **environment)
-    compare(OF_DIRECTORY, outcome.stdout)
-    assert rows_with_content(tmp_path) == before
+    with engine.closing:
+        before = rows_with_content(engine)
+        environment = {**INDEXES[index], "COLUMNS": str(WIDTH)}
+        outcome = shell.run("audit", code=0, answer=None, **environment)
+        compare(OF_DIRECTORY, outcome.stdout)
+        assert page_cells()["library"], "the library was not asked"
+        assert rows_with_content(engine) == before
     assert [one["name"] for one in shell.json("tenants", "list")] == ["local"]
 
 
-def rows_with_content(data: Path) -> dict[str, Any]:
+def rows_with_content(engine: Engine) -> dict[str, Any]:
     """Every row of every table, but for the blank rows of erased tenants and sessions."""
-    engine = sqlite_engine(data)
-    with engine.closing:
-        return {table: rows for table, rows in engine.dump().items() if table not in ("tenant", "session")}
+    return {table: rows for table, rows in engine.dump().items() if table not in ("tenant", "session")}
 
 
 def test_prf_3_the_page_shows_what_an_audit_at_a_server_prints(tenant: Tenant) -> None:

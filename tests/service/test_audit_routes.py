@@ -45,6 +45,7 @@ NOT_ASKED: Mapping[str, tuple[Route, ...]] = {
         ("POST", "/v1/sessions/{external_id}/files"),
         ("POST", "/v1/sessions/{external_id}/items"),
         ("DELETE", "/v1/sessions/{external_id}/items/{item_id}"),
+        ("POST", "/v1/sessions/{external_id}/title"),
         ("POST", "/v1/sessions/{external_id}/messages"),
         ("POST", "/v1/sessions/{external_id}/messages/batch"),
         ("DELETE", "/v1/messages/{message_id}"),
@@ -90,6 +91,7 @@ NOT_ASKED: Mapping[str, tuple[Route, ...]] = {
         ("GET", "/org/settings"),
         ("GET", "/org/usage"),
         ("GET", "/mem0/v1/ping/"),
+        ("POST", "/v1/memory-tool"),
     ),
     NOT_STORED: (
         ("POST", "/org/model/test"),

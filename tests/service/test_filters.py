@@ -48,6 +48,7 @@ def answers(caller: Caller, wanted: dict[str, Any]) -> list[tuple[int, bytes]]:
         caller.post("/v1/search", {"session_id": "asks", "query": QUERY, "min_relevance": 0, "filter": wanted}),
         caller.get("/v1/sessions/ours/messages", params={"filter": text}),
         caller.get("/v1/sessions/ours/memories", params={"filter": text}),
+        caller.get("/v1/sessions/ours/observations", params={"filter": text}),
     ]
     return [(answer.status_code, _MADE_AT.sub(b"", answer.content)) for answer in asked]
 

@@ -287,6 +287,7 @@ class Client:
         name = f"files-{self._number}"
         session = {"external_id": name, "user_id": name, "project_id": None}
         self.ask("POST", "/v1/sessions", 201, 200, json=session)
+        self.ask("POST", "/v1/memory-tool", 200, json={"user_id": name, "project_id": None})
         file = {"command": "create", "path": "/memories/notes.txt", "file_text": self.words()}
         self.in_session("POST", name, "/files", 200, json=file)
         self.in_session("POST", name, "/files/view", 200, json={"path": "/memories"})
@@ -388,6 +389,9 @@ class Client:
         assert chosen["current_leaf_id"] == before
         siblings = self.in_session("GET", name, "/messages?branch=all&before=end&limit=2", 200).json()["data"]
         assert {each["is_current"] for each in siblings} == {True, False}
+        self.in_session("PATCH", name, "", 200, json={"title": "Talk"})
+        kept = self.in_session("POST", name, "/title", 200, json={"replaces": "Another title"}).json()
+        assert kept["title"] == "Talk"
 
     def forget(self) -> None:
         name = self.say()

@@ -174,14 +174,23 @@ def test_secrets_are_answered_again_and_never_kept_in_the_open(engine: Engine) -
         assert text[len("clo_") + 22 : -6] not in kept
 
 
-def test_another_admin_key_is_given_another_secret(home: Tenant) -> None:
+def test_another_admin_key_is_refused_under_an_idempotency_key_that_made_a_secret(home: Tenant) -> None:
+    """ORG-8: neither is a second key made, nor is the secret shown to another caller; nor after a revocation."""
     other = home.with_key("admin")
-    made = [
-        caller.post("/org/api-keys", {"name": "k"}, headers={"Idempotency-Key": "k"}).json()
-        for caller in (home.admin, other)
-    ]
-    assert made[0]["key"] != made[1]["key"]
-    assert made[0]["key_id"] != made[1]["key_id"]
+    headers = {"Idempotency-Key": "k"}
+    made = home.admin.post("/org/api-keys", {"name": "k"}, headers=headers)
+    stored = holdings(home)
+    refused = other.post("/org/api-keys", {"name": "k"}, headers=headers)
+    assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
+    assert other.post("/org/api-keys", {"name": "l"}, headers=headers).status_code == 422
+    assert home.admin.post("/org/api-keys", {"name": "k"}, headers=headers).content == made.content
+    assert holdings(home) == stored
+    assert home.admin.delete(f"/org/api-keys/{made.json()['key_id']}").status_code == 204
+    stored = holdings(home)
+    for caller in (home.admin, other):
+        again = caller.post("/org/api-keys", {"name": "k"}, headers=headers)
+        assert (again.status_code, again.json()["code"]) == (409, "conflict")
+    assert holdings(home) == stored
 
 
 def test_what_was_refused_is_not_remembered(home: Tenant) -> None:

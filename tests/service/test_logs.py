@@ -9,13 +9,17 @@ from typing import Any
 import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from qdrant_client import QdrantClient
 
 from cloister.bootstrap import build_services, wire
+from cloister.domain.identifiers import parse_tenant_id
+from cloister.domain.scope import Reach
 from cloister.index.exact.index import ExactIndex
+from cloister.index.qdrant.index import QdrantIndex
 from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.serve import first_key
 from cloister.settings import Settings
-from support.databases.engines import Engine
+from support.databases.engines import EMBEDDER, Engine
 from support.samples.other_embedder import OtherEmbedder
 from support.servers.http_server import Server, ServerProcess, Tenant, routes_of, serving
 
@@ -130,7 +134,8 @@ def test_metrics_count_by_route_and_name_nobody(engine: Engine) -> None:
             assert labels.get("status", "200").isdecimal()
             assert labels.get("result", "lost") in ("succeeded", "failed", "lost")
             assert labels.get("queue", "reads") in ("reads", "appends", "calls")
-            assert labels.get("kind", "messages") in ("messages", "memories", "observations", "files")
+            kinds = ("messages", "memories", "observations", "files", "entities", "receipts")
+            assert labels.get("kind", "messages") in kinds
         assert count_of(samples, method="POST", route="/v1/context", status="200") == 1
         assert count_of(samples, method="GET", route="unknown", status="404") == 1
         assert samples["cloister_index_foreign_hits_total"] == [({}, 0.0)]
@@ -171,6 +176,33 @@ def test_ops_1_readyz_and_metrics_say_how_much_is_stale(engine: Engine) -> None:
         services.reindex.run()
         assert "stale" not in server.nobody.get("/readyz").json()
         assert scraped(server)["cloister_index_stale"] == [({}, 0.0)]
+
+
+def test_answers_say_how_much_an_index_outside_does_not_have_yet(engine: Engine) -> None:
+    """Contexts and searches, of their own pool only; the field is absent once the index has all."""
+    index = QdrantIndex(QdrantClient(":memory:"), EMBEDDER)
+    services = wire(engine.database(), index=index, embedder=EMBEDDER)
+    with serving(services) as server:
+        tenant = server.new_tenant()
+        garden = tenant.new_project("Garden")
+        tenant.new_session("s", project_id=garden)
+        tenant.new_session("elsewhere", project_id=tenant.new_project("Kitchen"))
+        for number in range(3):
+            tenant.say("s", f"The bell number {number} rings at noon.")
+
+        def stale(session: str) -> tuple[int | None, int | None]:
+            asked = {"session_id": session, "query": "bell"}
+            context = tenant.admin.post("/v1/context", json=asked).json()
+            return context.get("stale"), tenant.admin.post("/v1/search", json=asked).json().get("stale")
+
+        assert (stale("s"), stale("elsewhere")) == ((3, 3), (None, None))
+        services.queue.drain()
+        assert stale("s") == (None, None)
+        tenant.say("s", "My neighbour Anna plays the cello.")
+        services.extraction.extract_now(Reach(tenant=parse_tenant_id(tenant.tenant_id)), "s")
+        assert stale("s") == (2, 2), "a message and an entity"
+        services.queue.drain()
+        assert stale("s") == (None, None)
 
 
 def test_a_server_says_whether_it_is_alive_and_ready(engine: Engine) -> None:

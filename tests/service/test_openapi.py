@@ -199,13 +199,16 @@ def test_what_a_conflict_a_quota_or_a_missing_project_can_refuse_says_so(documen
     turns = {"chat", "complete_chat", "create_response", "create_message"}
     items = {"add_items", "add_conversation_items", "create_conversation"}
     files = {"view_files", "change_files"}
+    expecting = {"list_items", "forget_item", "clear_session"}
     imports = {"import_archive", "import_file"}
-    assert with_code("conflict") == {*writing, *others, *projects, *items, *turns, *files, *imports, "extract"}
+    named = {"extract", "title_session"}
+    conflicts = {*writing, *others, *projects, *items, *turns, *files, *expecting, *imports, *named}
+    assert with_code("conflict") == conflicts
     assert with_code("turn_in_progress") == turns
     limited = {*writing, *items, *turns, *imports, "create_project", "write_entries", "change_files"}
     assert with_code("quota_exceeded") == {*limited, "audit_tenant"}
     assert with_code("project_required") == {"search", "list_entities", "export_archive"}
-    models = {"extract", "preview_extraction", "complete_chat", "create_response", "create_message"}
+    models = {*named, "preview_extraction", "complete_chat", "create_response", "create_message"}
     assert with_code("model_unavailable") == models
 
 

@@ -8,18 +8,19 @@ import re
 import socket
 from collections.abc import Generator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import httpx2
 import pytest
 
 import cloister
 from cloister.domain.errors import CloisterError, StorageTooNew, StorageUnavailable
+from cloister.interfaces.http.app import create_app
 from cloister.interfaces.http.logs import JsonLines
 from cloister.interfaces.http.problems import STATUS
 from cloister.interfaces.python.errors import KINDS
 from support.databases.engines import Engine
-from support.servers.http_server import Server, Tenant, serving
+from support.servers.http_server import OPERATOR_KEY, Server, Tenant, operations_of, serving
 from support.waiting import eventually
 
 LARGEST_BODY = 1 << 20
@@ -70,6 +71,15 @@ WRONG = (
     bad("bytes that are no UTF-8", MESSAGES, b'{"role": "user", "content": "\xff"}', "body"),
     bad("a missing field", MESSAGES, {"role": "user"}, "content"),
     bad("an unknown field", MESSAGES, say("Water.", contents="Water."), "contents"),
+    bad("a field twice", MESSAGES, b'{"role": "user", "content": "A", "content": "A"}', "content"),
+    bad("a field twice, once escaped", MESSAGES, b'{"role": "user", "content": "A", "\\u0063ontent": "B"}', "content"),
+    bad("a field twice deep inside", MESSAGES,
+        b'{"role": "user", "content": "A", "metadata": {"a": [1, {"b": 1, "b": 2}]}}', "metadata.a[1].b"),
+    bad("the second of a batch twice", f"{MESSAGES}/batch",
+        b'{"messages": [{"role": "user", "content": "A"}, {"role": "user", "role": "user", "content": "B"}]}',
+        "messages[1].role"),
+    bad("a field twice after a long number", MESSAGES,
+        b'{"role": "user", "content": "A", "metadata": {"a": ' + b"9" * 4_000 + b', "b": 1, "b": 1}}', "metadata.b"),
     bad("a number for a text", MESSAGES, say(7), "content"),
     bad("an unknown role", MESSAGES, {"role": "gardener", "content": "Water."}, "role"),
     bad("an empty message", MESSAGES, say(" \n"), "content"),
@@ -186,6 +196,33 @@ def test_where_no_body_is_needed_an_empty_one_is_none(home: Tenant, path: str) -
     home.admin.delete("/v1/sessions/beans")
 
 
+def test_every_route_that_reads_json_refuses_a_field_that_is_given_twice(server: Server, home: Tenant) -> None:
+    """ISO-4: one of the two values would be ignored. Each route is sent the example of its body with its first field repeated."""
+    assert server.services is not None
+    app = create_app(server.services)
+    asked = 0
+    for method, path, operation, _ in operations_of(app):
+        content = operation.get("requestBody", {}).get("content", {}).get("application/json")
+        if content is None:
+            continue
+        examples: list[Any] = [given["value"] for given in content.get("examples", {}).values()] or [
+            content.get("example")
+        ]
+        body = next((cast(dict[str, Any], given) for given in examples if isinstance(given, dict) and given), None)
+        if body is None:
+            continue
+        name, value = next(iter(body.items()))
+        text = f"{{{json.dumps(name)}: {json.dumps(value)}, {json.dumps(body)[1:]}"
+        key = OPERATOR_KEY if path.startswith("/operator") else home.key
+        answer = home.http.request(
+            method, path, headers={**JSON, "Authorization": f"Bearer {key}"}, content=text.encode()
+        )
+        assert answer.status_code in (400, 422), (method, path, answer.text)
+        assert f"{name}: must be given once, and is given 2 times" in answer.text, (method, path, answer.text)
+        asked += 1
+    assert asked > 20
+
+
 def test_who_has_no_key_learns_nothing_about_a_body(home: Tenant) -> None:
     """Not whether it could be read, nor which fields there are: only how large a body may be, which holds for all."""
     answers = {
@@ -237,8 +274,19 @@ def test_the_largest_message_and_the_largest_batch_are_taken(home: Tenant) -> No
 
 
 def test_a_body_wrong_in_many_places_names_some_of_them(home: Tenant) -> None:
-    answer = home.admin.post(f"{MESSAGES}/batch", {"messages": [1] * 20_000})
+    answer = home.admin.post(f"{MESSAGES}/batch", {"messages": [1] * 1_000})
     assert len(is_problem(answer, 422, "invalid_request", "messages[0]")["errors"]) == 100
+
+
+def test_iso_13_a_body_with_very_many_unknown_fields_names_some_of_them(home: Tenant) -> None:
+    answer = home.admin.post(f"{MESSAGES}/batch", {"messages": [{f"{at:x}": 0 for at in range(50_000)}]})
+    found = is_problem(answer, 422, "invalid_request", "messages[0].0")["errors"]
+    assert found[0] == {"field": "body", "message": "is wrong in 50,002 parts."} and len(found) == 100
+
+
+def test_iso_13_a_list_that_is_too_long_is_refused_before_its_elements_are_read(home: Tenant) -> None:
+    answer = home.admin.post(f"{MESSAGES}/batch", {"messages": [1] * 20_000})
+    is_problem(answer, 413, "too_large", "messages")
 
 
 @pytest.mark.parametrize(

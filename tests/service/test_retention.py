@@ -30,11 +30,17 @@ def messages(tenant: Tenant) -> list[str]:
 def test_mem_18_a_dry_run_counts_and_the_run_forgets(tenant: Tenant, project: str) -> None:
     path = f"/org/projects/{project}/retention"
     nothing: dict[str, Any] = {"sessions": 0, "messages": 0, "memories": 0, "observations": 0, "complete": True}
-    nothing |= {"files": 0, "certificate": None}
+    nothing |= {"files": 0, "entities": 0, "receipts": 0, "certificate": None}
     assert tenant.admin.post(f"{path}?dry_run=true").json() == nothing
     tried = tenant.admin.post(f"{path}?dry_run=true&retention_days=30")
     assert tried.status_code == 200
-    assert tried.json() == {**nothing, "sessions": 1, "messages": 1, "memories": tried.json()["memories"]}
+    assert tried.json() == {
+        **nothing,
+        "sessions": 1,
+        "messages": 1,
+        "memories": tried.json()["memories"],
+        "entities": 2,
+    }
     assert tried.json()["memories"] > 0
     change = {"settings": {"retention_days": 30}}
     assert tenant.admin.patch(f"/org/projects/{project}?dry_run=true", change).json() == tried.json()

@@ -45,6 +45,7 @@ ROWS = (
     Row("POST", "/v1/sessions/{external_id}/messages", 201, {"role": "user", "content": ADDED}),
     Row("POST", "/v1/sessions/{external_id}/messages", 201, {"role": "assistant", "content": ADDED}),
     Row("POST", "/v1/sessions/{external_id}/messages/batch", 201, {"messages": [{"role": "user", "content": ADDED}]}),
+    Row("POST", "/v1/sessions/{external_id}/title", 403, {"replaces": "Peonies"}),
     Row("POST", "/v1/sessions/{external_id}/branch", 403, {"message_id": "{message_id}"}),
     Row("POST", "/v1/sessions/{external_id}/exclusions", 403, {"kind": "message", "id": "{message_id}"}),
     Row("DELETE", "/v1/sessions/{external_id}/exclusions/{message_id}", 403),
@@ -254,3 +255,12 @@ def test_a_repeated_request_says_no_more_than_the_first(house: House) -> None:
 def test_a_key_that_may_read_too_is_told_everything(house: House) -> None:
     found = house.tenant.with_key("read", "write").patch("/v1/sessions/roses", {"metadata": {"more": 1}}).json()
     assert (found["title"], found["tags"], found["message_count"]) == ("Peonies", ["aubergine"], 1)
+
+
+def test_a_key_without_read_is_not_told_which_field_of_a_session_is_another_one(house: House) -> None:
+    """ORG-8: else a user, a title and metadata could be guessed one after the other."""
+    session = {"external_id": "roses", "project_id": house.names["project_id"]}
+    guesses = ({"user_id": "bob"}, {"user_id": "ada"}, {"user_id": "ada", "title": "Peonies"})
+    answers = [house.writer.post("/v1/sessions", {**session, **guess}) for guess in guesses]
+    assert {answer.status_code for answer in answers} == {409}
+    assert {answer.json()["detail"] for answer in answers} == {"The session 'roses' exists already with other fields."}

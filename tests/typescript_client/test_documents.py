@@ -8,7 +8,7 @@ import pytest
 from support.clients.typescript_package import CLIENT, ROOT, TypeScriptPackage
 from support.servers.http_server import Server
 
-PAGES = [ROOT / "docs/how-to/typescript.md", CLIENT / "README.md"]
+PAGES = [ROOT / "docs/how-to/typescript.md", ROOT / "docs/integrations.md", CLIENT / "README.md"]
 PROGRAM = re.compile(r"^```ts\n(.*?)^```\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # A model of the network, in its stead one of the AI SDK's own tests, which repeats what it was given to remember.
 PROVIDER = 'import { openai } from "@ai-sdk/openai";\n'

@@ -8,7 +8,6 @@ import importlib
 import json
 import pkgutil
 import re
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,6 +39,8 @@ from cloister.domain.recall.other_languages import named_dates as dates_in_other
 from cloister.domain.recall.passage import Passage
 from cloister.domain.recall.question import asked_part, parse_question
 from cloister.domain.recall.small_talk import is_small_talk
+from cloister.domain.recall.small_talk.english import ENGLISH
+from cloister.domain.recall.small_talk.grammar import Grammar
 from cloister.domain.text import MAX_CONTENT
 from cloister.index import terms
 from cloister.interfaces.formats.chatgpt import read_chatgpt
@@ -59,6 +60,7 @@ from cloister.services.memories.languages import language_code
 from cloister.services.recall.embeddings.embed import TextEmbedder
 from cloister.services.recall.repetition import AskedWords, Said
 from cloister.services.recall.repetition.asked_again import asks_about, does_not_know, repeats
+from support.processor_time import LONGEST_HOLD, longest_hold
 from support.samples.hostile_texts import HEADS, UNITS, attacks, repeated
 
 TIMES = 4
@@ -185,6 +187,7 @@ def test_the_hostile_texts_find_patterns_that_are_slow(pattern: str, searched: b
 RULES = Rules()
 EMBEDDER = StaticEmbedder()
 ENTRIES = EntryEmbedding(EMBEDDER)
+SMALL_TALK = Grammar(ENGLISH, "TALK", "AND")
 
 
 def said(text: str, times: int = 1) -> list[Statement]:
@@ -286,6 +289,7 @@ FUNCTIONS: Mapping[str, Use] = {
     "language of a message": language_code,
     "question": lambda text: parse_question(text, 0),
     "small talk": is_small_talk,
+    "words of small talk": lambda text: SMALL_TALK.matches(text.split(), [True] * len(text.split())),
     "excerpt": lambda text: best_passage(text, terms.term_list(text[:2_000]), terms.term_list, 480),
     "repetition": says_the_same,
     "answer of a model": read_answer,
@@ -336,33 +340,6 @@ LANGUAGES: list[Shape] = [
 @pytest.mark.parametrize("name", [name for name in FUNCTIONS if "terms" in name or "words" in name])
 def test_iso_13_texts_in_other_languages_take_no_more_than_linear_time(name: str) -> None:
     refuse_fast_growth(FUNCTIONS[name], LANGUAGES, MAX_CONTENT, name)
-
-
-LONGEST_HOLD = 0.1
-"""Seconds of processor time: what a busy machine does meanwhile is not counted."""
-
-
-def longest_hold(use: Use, text: str) -> float:
-    """How much this process worked, at most, between two moments at which another of its threads could run."""
-    ended = threading.Event()
-    longest = 0.0
-
-    def look() -> None:
-        nonlocal longest
-        last = time.process_time()
-        while not ended.is_set():
-            time.sleep(0.0005)
-            now = time.process_time()
-            longest, last = max(longest, now - last), now
-
-    looking = threading.Thread(target=look)
-    looking.start()
-    try:
-        use(text)
-    finally:
-        ended.set()
-        looking.join()
-    return longest
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

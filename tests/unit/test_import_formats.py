@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from cloister.domain.archive.conversations import ConversationRecord, FactRecord, SpokenRecord
 from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.timestamps import iso
-from cloister.interfaces.formats import json_values
+from cloister.interfaces.formats import export_parts, json_values
 from cloister.interfaces.formats.branch import current_branch
 from cloister.interfaces.formats.export_file import ExportFile
 from cloister.interfaces.formats.json_values import Malformed
@@ -205,6 +206,53 @@ def test_org_12_a_zip_file_is_read_in_the_order_of_its_parts(tmp_path: Path) -> 
         made.writestr("x.txt", "x")
     with pytest.raises(InvalidRequest, match=r"conversations\.json"):
         ExportFile(tmp_path / "other.zip")
+
+
+def test_org_12_an_unpacked_export_is_read_in_the_order_of_its_files(tmp_path: Path) -> None:
+    """ORG-12: as its zip file would be; links in it, and other files, are not read."""
+    folder = tmp_path / "export"
+    (folder / "chat").mkdir(parents=True)
+    written(folder / "chat" / "conversations-001.json", [chatgpt("later")])
+    written(folder / "chat" / "conversations-000.json", [chatgpt("earlier")])
+    written(folder / "chat" / "user.json", {"messages": [{"role": "user", "content": "not this"}]})
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    written(outside / "conversations.json", [chatgpt("not mine")])
+    (folder / "conversations.json").symlink_to(outside / "conversations.json")
+    (folder / "linked").symlink_to(outside)
+    os.mkfifo(folder / "conversations-002.json")
+    found = [each.record.external_id for each in ExportFile(folder).conversations()]
+    assert found == ["chatgpt:earlier", "chatgpt:later"]
+    with pytest.raises(InvalidRequest, match="chatgpt"):
+        ExportFile(folder, "mem0")
+
+
+def test_org_12_a_folder_of_one_file_for_each_conversation_is_read(tmp_path: Path) -> None:
+    """ORG-12: also where the folder `conversations` itself is named, or by a link to it."""
+    folder = tmp_path / "claude" / "conversations"
+    folder.mkdir(parents=True)
+    for name in ("b", "a"):
+        spoken = {"uuid": "m", "sender": "human", "text": f"I am {name}.", "created_at": "2024-05-01T12:00:00Z"}
+        written(folder / f"{name}.json", {"uuid": name, "chat_messages": [spoken]})
+    (tmp_path / "link").symlink_to(folder)
+    for path in (folder.parent, folder, tmp_path / "link"):
+        assert words(ExportFile(path)) == [["I am a."], ["I am b."]]
+
+
+def test_org_12_a_folder_that_is_no_export_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ORG-12: as a missing file is; one that is too large is not read, as a zip file would not be."""
+    with pytest.raises(InvalidRequest, match=r"folder without conversations\.json"):
+        ExportFile(tmp_path)
+    with pytest.raises(InvalidRequest, match="neither a file nor a folder"):
+        ExportFile(tmp_path / "missing")
+    written(tmp_path / "conversations.json", [chatgpt()])
+    monkeypatch.setattr(export_parts, "_MOST_ENTRIES", 0)
+    with pytest.raises(InvalidRequest, match="too many files"):
+        ExportFile(tmp_path)
+    monkeypatch.undo()
+    monkeypatch.setattr(export_parts, "_LARGEST_UNPACKED", 10)
+    with pytest.raises(TooLarge):
+        ExportFile(tmp_path)
 
 
 def test_org_12_malformed_conversations_are_skipped_with_their_reason(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister.domain.context import Item
-from cloister.domain.conversation import Message, Role
+from cloister.domain.conversation import Message, Role, Speaker
 from cloister.domain.identifiers import MessageId, SessionId
 from cloister.domain.recall.ranking import Evidence
 from cloister.index import terms
@@ -58,12 +58,15 @@ class Pool:
         )
         scores = np.array([score for _, score in self.said], np.float32)
         asked = Question(text=question, asked_at=0, now=0, floor=floor)
-        picked = Selection(evidence, scores, asked, self._items)
+        picked = Selection(evidence, scores, asked, self._items, self._speakers)
         return picked.select([Pick(limit=limit)], [MessageId(id) for id in without])
 
     def _copies(self) -> npt.NDArray[np.int32]:
         texts = [text for text, _ in self.said]
         return np.array([texts.index(text) if texts.count(text) > 1 else -1 for text in texts], np.int32)
+
+    def _speakers(self, ids: Sequence[MessageId]) -> set[Speaker]:
+        return {Speaker("user", None, self.users[id - 1] if self.users else None) for id in ids}
 
     def _items(self, ids: Sequence[MessageId]) -> Mapping[MessageId, Item | None]:
         self.read += ids
@@ -92,6 +95,18 @@ def test_what_is_below_the_floor_is_counted_and_its_text_is_not_read() -> None:
     assert contents(found) == ["The gate code is 4417."]
     assert (found.weak, found.duplicate, found.limit) == (2, 0, 0)
     assert pool.read == [1]
+
+
+def test_prf_1_a_message_without_words_of_its_own_is_counted_as_a_quotation() -> None:
+    """An index has none of these; where one names one all the same, nothing of it is shown."""
+
+    class Quoting(Pool):
+        def _items(self, ids: Sequence[MessageId]) -> Mapping[MessageId, Item | None]:
+            return {id: None if id == 2 else item for id, item in super()._items(ids).items()}
+
+    found = Quoting([("The gate code is 4417.", 3.0), ("The gate code is 5523.", 2.9)]).select("What is the gate code?")
+    assert contents(found) == ["The gate code is 4417."]
+    assert (found.quotation, found.weak, found.duplicate, found.limit) == (1, 0, 0, 0)
 
 
 def test_where_even_the_best_is_chance_nothing_is_recalled() -> None:
@@ -168,6 +183,20 @@ def test_the_floor_never_changes_the_order_of_copies_and_of_own_words_either(
     assert all(relevance >= floor for _, relevance in above)
     kept = [content for content, _ in above]
     assert kept == [content for content in everything if content in kept]
+
+
+def test_copies_that_are_not_read_count_for_those_who_said_them() -> None:
+    """MEM-11: of many copies the best and the last are read; one of another person may be among the others."""
+    said = [("The gate code is 4417.", 3.0 - at / 100) for at in range(30)]
+    users = ["bob" if at == 15 else "ann" for at in range(30)]
+    found = Pool(said, users=users, knows_copies=True).select("What is the gate code?", limit=2)
+    assert {(item.user, item.times) for item in found.items} == {("ann", 29), ("bob", 1)}
+
+
+def test_copies_of_one_person_are_counted_without_reading_all() -> None:
+    pool = Pool([("The gate code is 4417.", 3.0)] * 100, users=["ann"] * 100, knows_copies=True)
+    (item,) = pool.select("What is the gate code?", limit=2).items
+    assert (item.times, len(pool.read)) == (100, 24)
 
 
 def test_the_same_words_take_one_place_the_newest_with_how_often_they_were_said() -> None:

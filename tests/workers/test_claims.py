@@ -340,7 +340,7 @@ def test_looking_for_work_reads_no_session_that_is_not_due(migrated_postgres: st
         engine.rows("ANALYZE")
     with psycopg.connect(migrated_postgres) as connection:
         text = f"EXPLAIN {load_queries(postgres=True)[query]}"
-        parameters = {"now": now(), "after": 0, "claim": 1, "until": 1}
+        parameters = {"now": now(), "after": 0, "tenant": 1, "claim": 1, "until": 1}
         plan = "\n".join(line for (line,) in connection.execute(text.encode(), parameters))
     assert "using session_due" in plan
     assert "Seq Scan" not in plan

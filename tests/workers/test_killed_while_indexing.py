@@ -13,6 +13,7 @@ from cloister.bootstrap import Services, wire
 from cloister.domain.conversation import Draft
 from cloister.domain.scope import Reach
 from cloister.index.qdrant.index import QdrantIndex
+from cloister.index.qdrant.points import row_id
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.recall.search import EntityHit, EpisodeHit
 from cloister.services.recall.search import SearchTarget as Where
@@ -70,7 +71,7 @@ def test_what_a_killed_worker_left_out_of_the_index_another_puts_there_once(
         assert drained(services).indexed == 8
         records, _ = client.scroll(COLLECTION, limit=100)
         stored = sorted(int(str(identity)) for (identity,) in place.rows("SELECT message_id FROM message"))
-        assert sorted(int(record.id) for record in records) == stored
+        assert sorted(row_id(str(record.id)) for record in records) == stored
         assert services.queue.waiting() == 0
         hits = services.search.search(reach, f"{FACT} wasps-1", Where(project=None), limit=8)
         assert f"{FACT} wasps-1." in [hit.item.message.content for hit in hits if isinstance(hit, EpisodeHit)]
@@ -97,7 +98,7 @@ def test_an_entity_that_a_killed_worker_left_out_of_the_index_another_puts_there
         assert services.queue.waiting() == 0
         records, _ = client.scroll(ENTITY_COLLECTION, limit=100)
         stored = [int(str(identity)) for (identity,) in place.rows("SELECT entity_id FROM entity")]
-        assert [int(record.id) for record in records] == stored
+        assert [row_id(str(record.id)) for record in records] == stored
         (found,) = services.search.search(reach, "cello", Where(project=garden), limit=9, kinds=["entities"])
         assert isinstance(found, EntityHit)
         assert found.entity.name == "Anna"

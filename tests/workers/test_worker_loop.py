@@ -14,6 +14,7 @@ from cloister.domain.errors import StorageUnavailable
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import now
 from cloister.index import terms
+from cloister.services.due_tenants import DueTenants
 from cloister.services.memories.claims import Claim, Claims
 from cloister.worker import Worker
 from support.servers.worker_processes import FACT, Place, converse
@@ -35,13 +36,13 @@ def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """One entry for each time that somebody asks whether anything is due."""
     found: list[int] = []
     numbers = count()
-    ask = Claims.is_any_due
+    ask = DueTenants.is_any
 
-    def counted(claims: Claims) -> bool:
+    def counted(due: DueTenants) -> bool:
         found.append(next(numbers))
-        return ask(claims)
+        return ask(due)
 
-    monkeypatch.setattr(Claims, "is_any_due", counted)
+    monkeypatch.setattr(DueTenants, "is_any", counted)
     return found
 
 
@@ -163,10 +164,10 @@ def test_trouble_with_the_database_is_waited_out(
 def test_trouble_with_the_database_ends_a_worker_that_runs_once(
     services: Services, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def away(_: Claims) -> bool:
+    def away(_: DueTenants) -> bool:
         raise StorageUnavailable("The database is away.")
 
-    monkeypatch.setattr(Claims, "is_any_due", away)
+    monkeypatch.setattr(DueTenants, "is_any", away)
     worker = Worker(services, threads=2)
     with pytest.raises(StorageUnavailable):
         worker.drain()

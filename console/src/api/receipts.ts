@@ -19,6 +19,14 @@ export interface ReceiptItem {
   pinned: boolean | null;
   /** The messages that a memory came from. */
   source_message_ids: string[];
+  /** Whether `content` is not what the model was given: the memory was corrected since, or the entity changed. */
+  is_changed: boolean;
+}
+
+export interface Sent {
+  /** Whose prompt it was: the product's own, the project's, or the conversation's. */
+  prompt: "default" | "project" | "session";
+  placeholders: string[];
 }
 
 export interface Receipt {
@@ -33,7 +41,7 @@ export interface Receipt {
   hidden: { another_project: number; forgotten: number };
   /** What cannot be read any more, in words. */
   summary: string[];
-  sent: { prompt: string; placeholders: string[] } | null;
+  sent: Sent | null;
   reply: { model: string | null; status: string; prompt_tokens: number | null; completion_tokens: number | null; total_ms: number | null } | null;
 }
 

@@ -42,6 +42,11 @@ export function changeSession(id: string, change: SessionChange): Promise<Sessio
   return patch<Session>(sessionPath(id), change);
 }
 
+/** Have the model name a conversation by its first exchange. Only this title is replaced: any other stays. */
+export function titleSession(id: string, replaces: string): Promise<Session> {
+  return post<Session>(sessionPath(id, "/title"), { replaces });
+}
+
 /** A page of the current branch: the last one, the one before a message, or the one around it. */
 export function messagePage(id: string, which: { before: string } | { around: string } | { cursor: string }, limit: number, signal?: AbortSignal): Promise<MessagePage> {
   return get<MessagePage>(withQuery(sessionPath(id, "/messages"), { ...which, limit: String(limit), receipts: "true" }), signal);

@@ -16,7 +16,6 @@ export interface ProjectSettings {
   observation_scope?: "session" | "user";
   pending_message_count?: number;
   system_prompt?: string | null;
-  generate_titles?: boolean | null;
 }
 
 export interface Session {

@@ -1,12 +1,12 @@
 import { useState } from "react";
 
 import type { Session } from "../api/shapes";
-import { useHouse, useHouseState } from "../house";
+import { RECALL_ONLY, useHouse, useHouseState } from "../house";
 import { Icon } from "../parts/icon";
 import { PlaceName } from "../parts/place";
 import { follow, go, projectAddress } from "../router";
 import { SessionMenu } from "../session/session-menu";
-import { RECALL_ONLY, SetupDialog } from "../session/setup-dialog";
+import { SetupDialog } from "../session/setup-dialog";
 import { useSessionsElsewhere } from "../tab";
 
 interface Props {

@@ -2,12 +2,11 @@ import { useState } from "react";
 
 import { sentence } from "../api/client";
 import type { Session } from "../api/shapes";
-import { useHouse, useHouseState } from "../house";
+import { RECALL_ONLY, useHouse, useHouseState } from "../house";
 import { Dialog } from "../parts/dialog";
 import { toast } from "../parts/toasts";
 
 const PLACEHOLDERS = ["{MEMORY.CONTEXT}", "{RELEVANT.HISTORY}", "{ENTITIES}", "{OBSERVATIONS}"];
-export const RECALL_ONLY = "recall-only";
 
 interface Props {
   id: string;

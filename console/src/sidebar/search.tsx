@@ -1,6 +1,6 @@
-/** Finds conversations by their titles, and by what was said, project by project: no search looks into two. */
+/** Finds conversations by their titles, and by what was said: in each project, and in each user's part of it, by a search of its own. */
 
-import { useEffect, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 
 import { post } from "../api/client";
 import type { Hit, Session } from "../api/shapes";
@@ -9,16 +9,21 @@ import { PlaceName } from "../parts/place";
 import { When } from "../parts/when";
 import { chatAddress, follow } from "../router";
 import { titleOf } from "../words";
+import { MOST_USERS, targetsOf, withHits, type Found, type Target, type Targets } from "./search-targets";
 
 const AFTER = 220;
 const AT_ONCE = 4;
 const MOST_HITS = 5;
 
-interface Found {
+interface Shown {
   query: string;
-  places: { project: string | null; hits: Hit[] }[];
+  places: Found[];
+  /** Whether parts of further users were not searched. */
+  isCut: boolean;
   done: boolean;
 }
+
+const NOTHING: Omit<Shown, "query"> = { places: [], isCut: false, done: false };
 
 export function SearchResults({ query, onOpen }: { query: string; onOpen: (id: string, message?: string) => void }) {
   const { projects, sessions, leaving } = useHouseState();
@@ -44,57 +49,58 @@ export function SearchResults({ query, onOpen }: { query: string; onOpen: (id: s
         </section>
       ))}
       <p className="hint" role="status">{!found.done ? "Searching…" : isEmpty ? "Nothing found." : ""}</p>
+      {found.isCut && <p className="hint">Only the {MOST_USERS} users who wrote last were searched.</p>}
     </div>
   );
 }
 
-/** The hits in each project as they come, a few projects at a time. */
-function useFound(query: string): Found {
+/** The hits in each project as they come, a few requests at a time. */
+function useFound(query: string): Shown {
   const house = useHouse();
-  const { projects } = useHouseState();
-  const [found, setFound] = useState<Found>({ query: "", places: [], done: false });
+  const { projects, sessions } = useHouseState();
+  const targets = useMemo(() => targetsOf(projects, sessions.values(), house.me), [projects, sessions, house]);
+  // A conversation that is only renamed or continued changes nothing in what is asked.
+  const key = JSON.stringify(targets);
+  const [shown, setShown] = useState<Shown>({ ...NOTHING, query: "" });
   useEffect(() => {
+    const { all, isCut } = JSON.parse(key) as Targets;
     const control = new AbortController();
     const isOver = () => control.signal.aborted;
-    const places: (string | null)[] = projects.map((project) => project.project_id);
-    if (!house.me.confined) places.push(null);
+    const order = all.map((target) => target.project);
+    const add = (project: string | null, hits: readonly Hit[]) =>
+      setShown((before) => ({ query, places: withHits(before.query === query ? before.places : [], project, hits, order), isCut, done: false }));
     const search = async () => {
-      const left = [...places];
+      const left = [...all];
       const work = async () => {
-        for (let project = left.shift(); project !== undefined && !isOver(); project = left.shift()) {
-          const hits = await searchIn(project, query);
+        for (let target = left.shift(); target !== undefined && !isOver(); target = left.shift()) {
+          const hits = await searchIn(target, query);
           if (isOver()) return;
-          const one = project;
-          setFound((before) => ({ query, places: inOrder([...(before.query === query ? before.places : []), ...(hits.length > 0 ? [{ project: one, hits }] : [])], places), done: false }));
+          add(target.project, hits);
         }
       };
       await Promise.all(Array.from({ length: AT_ONCE }, work));
-      if (!isOver()) setFound((before) => ({ query, places: before.query === query ? before.places : [], done: true }));
+      if (!isOver()) setShown((before) => ({ query, places: before.query === query ? before.places : [], isCut, done: true }));
     };
     const timer = setTimeout(() => void search(), AFTER);
     return () => {
       control.abort();
       clearTimeout(timer);
     };
-  }, [query, projects, house]);
-  return found.query === query ? found : { query, places: [], done: false };
-}
-
-function inOrder(found: Found["places"], places: readonly (string | null)[]): Found["places"] {
-  return found
-    .filter((each, number) => found.findIndex((other) => other.project === each.project) === number)
-    .sort((one, other) => places.indexOf(one.project) - places.indexOf(other.project));
+  }, [query, key]);
+  return shown.query === query ? shown : { ...NOTHING, query };
 }
 
 function HitRow({ hit, session, onOpen }: { hit: Hit; session: string; onOpen: (id: string, message?: string) => void }) {
   const { sessions } = useHouseState();
   const title = titleOf(sessions.get(session), session);
+  const user = sessions.get(session)?.user_id ?? null;
   const message = hit.message_id ?? undefined;
   return (
     <li>
       <a className="session-link hit" href={chatAddress(session, message)} onClick={(event) => follow(event, () => onOpen(session, message))}>
         <span className="hit-head"><bdi className="session-title" title={title}>{title}</bdi> <When moment={hit.created_at} /></span>
         <span className="excerpt" dir="auto">{hit.content}</span>
+        {user !== null && <bdi className="kind">{user}</bdi>}
         {hit.strength === "weak" && <span className="kind">Weak match</span>}
       </a>
     </li>
@@ -114,12 +120,11 @@ function Titled({ session, onOpen }: { session: Session; onOpen: (id: string) =>
   );
 }
 
-/** Strong hits; weak ones only where there is nothing better. */
-async function searchIn(project: string | null, query: string): Promise<Hit[]> {
+async function searchIn({ project, user }: Target, query: string): Promise<Hit[]> {
+  const part = user === null ? {} : { user_id: user };
   try {
-    const { data } = await post<{ data: Hit[] }>("/v1/search", { query, project_id: project, kinds: ["episodes"], limit: MOST_HITS });
-    const strong = data.filter((hit) => hit.strength === "strong");
-    return strong.length > 0 ? strong : data;
+    const { data } = await post<{ data: Hit[] }>("/v1/search", { query, project_id: project, ...part, kinds: ["episodes"], limit: MOST_HITS });
+    return data;
   } catch {
     return [];
   }

@@ -2,10 +2,9 @@
 
 import { useEffect } from "react";
 
-import { useHouse, useHouseState } from "../house";
+import { RECALL_ONLY, useHouse, useHouseState } from "../house";
 import { PageLink } from "../parts/page";
 import { PlaceName } from "../parts/place";
-import { RECALL_ONLY } from "../session/setup-dialog";
 import { ModelTestButton } from "../settings/model-test";
 import { tab } from "../tab";
 import { TryTheWall } from "./try-the-wall";

@@ -49,7 +49,8 @@ class RecallTerms:
     message that has. `fill_floor` is the floor of all but the best, where a budget was filled. `history` limits the tokens of
     related messages, `budget` those of all; a budget that is a cap is not filled. `until` is the last message of the
     conversation at that time. `kinds` are those that were searched for; None for all. `is_filtered`: the request had a filter,
-    which is not stored. `is_stored`: the project stores receipts of contexts and searches."""
+    which is not stored. `is_stored`: the project stores receipts of contexts and searches. `additional_model` is the number of the
+    additional embedder whose vector of the question was used; None if none was."""
 
     pool: PoolId
     version: int
@@ -70,6 +71,15 @@ class RecallTerms:
     kinds: Sequence[str] | None = None
     is_filtered: bool = False
     is_stored: bool = False
+    additional_model: int | None = None
+
+    @property
+    def searches_messages(self) -> bool:
+        """Whether messages were searched for by the question."""
+        of_search = self.kinds is None or "episodes" in self.kinds
+        return of_search and (
+            self.sources is None or any(source.method == "semantic" and source.limit for source in self.sources)
+        )
 
 
 _DEFAULT_SOURCES = (

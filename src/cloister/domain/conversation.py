@@ -121,6 +121,14 @@ class Draft:
             checked_categories(self.categories)
 
 
+class Speaker(NamedTuple):
+    """Who said a message: people are told apart by their session's user, or by the author that a message names."""
+
+    role: Role
+    author: str | None
+    user: str | None
+
+
 class Message(NamedTuple):
     """A stored message; a tuple for speed, because dozens are made for every context.
 

@@ -115,6 +115,9 @@ def checked_metadata(metadata: Metadata, field: str = "metadata") -> str:
     try:
         encoded = json.dumps(metadata, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         encoded.encode()
+        # The length is checked first: looking at every value of a long one takes longer than all else.
+        if len(encoded) > MAX_METADATA:
+            raise TooLarge(field, len(encoded), MAX_METADATA)
         _refuse_what_json_changes(metadata, field)
     except UnicodeEncodeError:
         raise InvalidRequest(field, "holds a lone surrogate, which is not valid Unicode.") from None
@@ -122,8 +125,6 @@ def checked_metadata(metadata: Metadata, field: str = "metadata") -> str:
         raise InvalidRequest(field, f"cannot be written as JSON: {error}.") from None
     if not encoded.startswith("{"):
         raise InvalidRequest(field, "must be a JSON object.")
-    if len(encoded) > MAX_METADATA:
-        raise TooLarge(field, len(encoded), MAX_METADATA)
     return encoded
 
 

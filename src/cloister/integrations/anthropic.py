@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
-from cloister.domain.files.commands import FileAnswer
-from cloister.integrations.threaded_library import threaded_library
+from cloister.domain.errors import InvalidRequest, TooLarge
+from cloister.integrations.memory_tree import MemoryTree
 from cloister.interfaces.python.arguments import NOT_GIVEN
 from cloister.interfaces.python.library import Cloister
 
@@ -37,18 +36,20 @@ _Command = _View | _Create | _StrReplace | _Insert | _Delete | _Rename
 
 
 class CloisterMemoryTool(BetaAbstractMemoryTool):
-    """A memory tool for `client.beta.messages.tool_runner(…, tools=[…])`. Its files belong to one session: they are in the pool of
-    that session, and are deleted with it. Name one session for all conversations that share their files.
+    """A memory tool for `client.beta.messages.tool_runner(…, tools=[…])`: `CloisterMemoryTool(cloister=…, user_id=…)`.
 
-    A session that does not exist yet is created by the first command: in `project_id` (without it, the project of the key, else the
-    default project) and of `user_id`. A session of another user or project than the one named is refused with `Conflict`. The
-    `Cloister` that is passed decides what can be reached at all.
+    Without `session_id` there is one tree of files for each project and user: all tools of the same two share it, and no other
+    does. With it, the files are those of this session alone. Either way they are in the pool of a session, and are deleted with it.
+
+    The session is created by the first command: in `project_id` (without it, the project of the key, else the default project) and
+    of `user_id`. A named session of another user or project than the one named is refused with `Conflict`. The `Cloister` that is
+    passed decides what can be reached at all.
     """
 
     def __init__(
         self,
-        session_id: str,
-        cloister: Cloister,
+        session_id: str | None = None,
+        cloister: Cloister | None = None,
         *,
         project_id: str | None = NOT_GIVEN,
         user_id: str | None = None,
@@ -56,9 +57,7 @@ class CloisterMemoryTool(BetaAbstractMemoryTool):
     ) -> None:
         super().__init__(cache_control=cache_control)
         self.session_id = session_id
-        self._cloister = threaded_library(cloister)
-        self._project_id = project_id
-        self._user_id = user_id
+        self._tree = MemoryTree(cloister, session_id=session_id, project_id=project_id, user_id=user_id)
 
     def view(self, command: _View) -> str:
         return self._run(_fields(command))
@@ -79,25 +78,17 @@ class CloisterMemoryTool(BetaAbstractMemoryTool):
         return self._run(_fields(command))
 
     def clear_all_memory(self) -> str:
-        """Delete all files of the session."""
+        """Delete all files of the tree."""
         return self._run({"command": "clear"})
 
     def _run(self, command: Mapping[str, Any]) -> str:
-        """Carry out a command if the session is the named user's, in the named project: it may have been moved, or be another one
-        under the same name. One transaction checks that and carries out the command."""
         try:
-            return self._command(command)
-        except NotFound:  # there is no such session, or it was deleted since
-            self._cloister.create_session(self.session_id, project_id=self._project_id, user_id=self._user_id)
-            return self._command(command)
-
-    def _command(self, command: Mapping[str, Any]) -> str:
-        try:
-            return _text(
-                self._cloister.memory_tool(self.session_id, command, project_id=self._project_id, user_id=self._user_id)
-            )
+            answer = self._tree.run(command)
         except (InvalidRequest, TooLarge) as error:
             raise ToolError(str(error)) from error
+        if answer.is_error:
+            raise ToolError(answer.text)
+        return answer.text
 
 
 class AsyncCloisterMemoryTool(BetaAsyncAbstractMemoryTool):
@@ -105,8 +96,8 @@ class AsyncCloisterMemoryTool(BetaAsyncAbstractMemoryTool):
 
     def __init__(
         self,
-        session_id: str,
-        cloister: Cloister,
+        session_id: str | None = None,
+        cloister: Cloister | None = None,
         *,
         project_id: str | None = NOT_GIVEN,
         user_id: str | None = None,
@@ -134,16 +125,10 @@ class AsyncCloisterMemoryTool(BetaAsyncAbstractMemoryTool):
         return await asyncio.to_thread(self._tool.rename, command)
 
     async def clear_all_memory(self) -> str:
-        """Delete all files of the session."""
+        """Delete all files of the tree."""
         return await asyncio.to_thread(self._tool.clear_all_memory)
 
 
 def _fields(command: _Command) -> dict[str, Any]:
     """The fields of a command, also those that the SDK does not know: they are refused rather than ignored."""
     return {name: value for name, value in command.to_dict(mode="python", warnings=False).items() if value is not None}
-
-
-def _text(answer: FileAnswer) -> str:
-    if answer.is_error:
-        raise ToolError(answer.text)
-    return answer.text

@@ -1,10 +1,10 @@
 """`CloisterSession`: the session protocol of the OpenAI Agents SDK on a Cloister session. What is said can be recalled in other
 sessions of the same pool, and nowhere else."""
 
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, TypedDict, cast
 
 from cloister.domain.errors import Conflict, InvalidRequest, NotFound
 from cloister.domain.identifiers import NO_PROJECT
@@ -104,37 +104,34 @@ class CloisterSession:
         """The items in chronological order; with a limit the latest so many. A session that does not exist yet has none."""
         if limit is None and self.session_settings is not None:
             limit = self.session_settings.limit
-        found = await self._newest(await self._checked(wrapper), limit)
+        found = await self._newest(*self._named(wrapper), limit)
         return [cast(TResponseInputItem, item.item) for item in reversed(found)]
 
     async def add_items(
         self, items: list[TResponseInputItem], *, wrapper: RunContextWrapper[Any] | None = None
     ) -> None:
         """Append items; up to 1,000 at once are stored all or none."""
-        name = await self._checked(wrapper)
+        name, expected = self._named(wrapper)
         if not items:
-            # A library that is closed, or a key that was revoked, is an error as for other lists.
-            with suppress(NotFound):
-                await self._cloister.session(name)
+            # A library that is closed, a key that was revoked, or another user's session is an error as for other lists.
+            await self._newest(name, expected, 1)
         for start in range(0, len(items), _LARGEST_ADDITION):
             part = cast(list[dict[str, Any]], items[start : start + _LARGEST_ADDITION])
             try:
-                await self._cloister.add_items(name, part)
+                await self._cloister.add_items(name, part, **expected)
             except NotFound:
-                await self._cloister.create_session(
-                    name, project_id=self._project_id, user_id=self._user(_context_of(wrapper))
-                )
-                await self._cloister.add_items(name, part)
+                await self._cloister.create_session(name, **expected)
+                await self._cloister.add_items(name, part, **expected)
 
     async def pop_item(self, *, wrapper: RunContextWrapper[Any] | None = None) -> TResponseInputItem | None:
         """Remove the last item, and return it; None if there is none."""
-        name = await self._checked(wrapper)
+        name, expected = self._named(wrapper)
         for _ in range(_POP_TRIES):
-            last = await self._newest(name, 1)
+            last = await self._newest(name, expected, 1)
             if not last:
                 return None
             try:
-                await self._cloister.forget_item(name, last[0].id)
+                await self._cloister.forget_item(name, last[0].id, **expected)
             except NotFound:
                 continue  # another process was faster
             return cast(TResponseInputItem, last[0].item)
@@ -142,26 +139,15 @@ class CloisterSession:
 
     async def clear_session(self, *, wrapper: RunContextWrapper[Any] | None = None) -> None:
         """Forget all items, with everything that derives from them. The empty session stays."""
-        try:
-            await self._cloister.clear_session(await self._checked(wrapper))
-        except NotFound:
-            return
+        name, expected = self._named(wrapper)
+        with _no_session():
+            await self._cloister.clear_session(name, **expected)
 
-    async def _checked(self, wrapper: RunContextWrapper[Any] | None) -> str:
-        """The id of the session of this run, which must not be another user's, nor in another project."""
+    def _named(self, wrapper: RunContextWrapper[Any] | None) -> "tuple[str, _Expected]":
+        """The id of the session of this run, and what the session must be. Each call checks that in its transaction: a check in a
+        call of its own would let a move or another user's session come between."""
         context = _context_of(wrapper)
-        name, user = self._name(context), self._user(context)
-        if user is None and self._project_id is NOT_GIVEN:
-            return name
-        try:
-            stored = await self._cloister.session(name)
-        except NotFound:
-            return name
-        if user is not None and stored.user_id != user:
-            raise Conflict(f"The session {name!r} exists already with another user_id.")
-        if self._project_id is not NOT_GIVEN and stored.project_id != self._project_id:
-            raise Conflict(f"The session {name!r} exists already with another project_id.")
-        return name
+        return self._name(context), {"project_id": self._project_id, "user_id": self._user(context)}
 
     def _name(self, context: object) -> str:
         if self._session_of is None or context is _NO_RUN:
@@ -173,20 +159,36 @@ class CloisterSession:
             return self._user_id
         return checked_name(self._user_of(context), "user_id")
 
-    async def _newest(self, name: str, limit: int | None) -> list[Item]:
+    async def _newest(self, name: str, expected: "_Expected", limit: int | None) -> list[Item]:
         found: list[Item] = []
         cursor = None
-        while limit is None or len(found) < limit:
-            size = LARGEST_PAGE if limit is None else min(limit - len(found), LARGEST_PAGE)
-            try:
-                page = await self._cloister.items(name, limit=size, cursor=cursor, newest_first=True)
-            except NotFound:
-                return []
-            found += page
-            cursor = page.next_cursor
-            if cursor is None:
-                break
-        return found
+        with _no_session():
+            while limit is None or len(found) < limit:
+                size = LARGEST_PAGE if limit is None else min(limit - len(found), LARGEST_PAGE)
+                page = await self._cloister.items(name, limit=size, cursor=cursor, newest_first=True, **expected)
+                found += page
+                cursor = page.next_cursor
+                if cursor is None:
+                    return found
+            return found
+        return []
+
+
+class _Expected(TypedDict):
+    """The arguments with which a call is refused if the session is another one."""
+
+    project_id: str | None
+    user_id: str | None
+
+
+@contextmanager
+def _no_session() -> Generator[None]:
+    """A session that does not exist yet is empty. What else does not exist, such as its project, is an error."""
+    try:
+        yield
+    except NotFound as error:
+        if error.kind != "session":
+            raise
 
 
 def _context_of(wrapper: RunContextWrapper[Any] | None) -> object:

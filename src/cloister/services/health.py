@@ -110,6 +110,14 @@ class Health:
         """How many writes of this process failed because of the database."""
         return self._database.write_status.failures
 
+    def answers(self) -> bool:
+        """Whether the database answers a query of one row, though it may not answer those over all tenants: a server of a
+        distributed database may be away."""
+        try:
+            return self.schema_version() > 0
+        except StorageError:
+            return False
+
     def schema_version(self) -> int:
         return self._database.maintenance.schema_version()
 

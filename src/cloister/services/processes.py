@@ -8,6 +8,7 @@ import hmac
 import secrets
 import socket
 import time
+from collections.abc import Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
@@ -84,6 +85,14 @@ class Process:
             return head.partition(b"\r\n\r\n")[0]
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Seen:
+    """Which other processes had rows at the last look: those that were running, and those that were not."""
+
+    running: Set[int] = frozenset()
+    ended: Set[int] = frozenset()
+
+
 class Processes:
     """Adds and finds rows of processes."""
 
@@ -116,6 +125,18 @@ class Processes:
     def others(self, own: Process) -> list[Process]:
         """All but this process, those that started last first."""
         return [process_of(row) for row in self._database.maintenance.rows("processes") if row[0] != own.id]
+
+    def are_others_serving(self) -> bool:
+        """Whether another process is known to serve the database, or was when it was last seen."""
+        return any(row[0] != self._own for row in self._database.maintenance.rows("processes"))
+
+    def ended_since(self, seen: "Seen") -> tuple[bool, "Seen"]:
+        """Whether another process that serves the database has ended since the last look, and what is to be seen at the next look.
+        One that lost its connection for a while counts as ended."""
+        others = {cast(int, row[0]) for row in self._database.maintenance.rows("processes")} - {self._own}
+        ended = self._database.process_locks.free(sorted(others)) if others else set[int]()
+        now = Seen(running=others - ended, ended=frozenset(ended))
+        return bool(ended - seen.ended or seen.running - others), now
 
     def has_ended(self, number: int) -> bool:
         """Whether this process has ended for certain: its lock is free, and nobody at its address has its secret. A lock alone may

@@ -124,6 +124,10 @@ class ProcessLocks(Protocol):
         """Whether some process has the lock; None if that cannot be known. A running process may have lost its lock for a while."""
         ...
 
+    def free(self, numbers: Sequence[int]) -> set[int]:
+        """Those of these locks that no process has, as far as that can be known now."""
+        ...
+
 
 class Database(Protocol):
     """The source of truth. All methods are thread-safe."""

@@ -9,6 +9,8 @@ from importlib.resources import files
 
 from cloister.domain.errors import StorageTooNew
 
+_COMMENT = re.compile(r"--[^\n]*")
+_QUOTE = re.compile(r"\$[a-z]*\$")
 _CREATE = re.compile(r"^(CREATE TABLE .*?^\));", re.MULTILINE | re.DOTALL)
 
 RECORD_TABLE = """
@@ -45,6 +47,16 @@ def migrations(*, postgres: bool) -> tuple[Migration, ...]:
         number, _, name = stem.partition("_")
         steps.append(Migration(version=int(number), name=name, text=text))
     return tuple(steps)
+
+
+def statements(text: str) -> list[str]:
+    """The statements of a PostgreSQL migration. They end with a semicolon at the end of a line, outside of a quoted body."""
+    found = [""]
+    for line in text.splitlines(keepends=True):
+        found[-1] += line
+        if _COMMENT.sub("", line).rstrip().endswith(";") and len(_QUOTE.findall(found[-1])) % 2 == 0:
+            found.append("")
+    return [statement for statement in found if _COMMENT.sub("", statement).strip()]
 
 
 def pending(applied: dict[int, str], known: Sequence[Migration]) -> list[Migration]:

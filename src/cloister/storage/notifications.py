@@ -37,8 +37,11 @@ class Notifier(Protocol):
         """Whether this process has to look for changes in the tables when `on_missed` is called, since it receives no events."""
         ...
 
-    def subscribe(self, on_events: OnEvents, on_missed: Callable[[], None]) -> None:
-        """Receive the events of other processes from now on. `on_missed` is called when some may have been missed. Call it once."""
+    def subscribe(
+        self, on_events: OnEvents, on_missed: Callable[[], None], on_look: Callable[[], None] = lambda: None
+    ) -> None:
+        """Receive the events of other processes from now on. `on_missed` is called when some may have been missed. `on_look` is
+        called about twice a second where events are received: an event that was never sent cannot be missed. Call it once."""
         ...
 
     def close(self) -> None:
@@ -58,8 +61,10 @@ class PollingNotifier:
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def subscribe(self, on_events: OnEvents, on_missed: Callable[[], None]) -> None:
-        del on_events
+    def subscribe(
+        self, on_events: OnEvents, on_missed: Callable[[], None], on_look: Callable[[], None] = lambda: None
+    ) -> None:
+        del on_events, on_look
         self._thread = threading.Thread(
             target=self._poll, args=(self._data_version(), on_missed), name="cloister-poll", daemon=True
         )

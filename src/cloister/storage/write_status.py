@@ -21,6 +21,11 @@ class WriteStatus:
             self.problem = problem
             self.failures += 1
 
+    def failed_in_part(self) -> None:
+        """Count a write that failed because a part of the database is away: others succeed."""
+        with self._lock:
+            self.failures += 1
+
     def failed_with(self, error: BaseException) -> None:
         """Note an error if it is one that concerns every write."""
         if isinstance(error, _FAILURES):

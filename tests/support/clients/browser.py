@@ -16,6 +16,14 @@ from support.servers.http_server import Tenant
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
 WIDE, NARROW = ViewportSize(width=1_600, height=1_000), ViewportSize(width=360, height=740)
 PICTURES = Path(__file__).parents[2] / "browser" / "screenshots"
+# What can be pressed and is smaller than a finger. Links inside of sentences may be, and what only a screen reader reads.
+SMALL = """() => [...document.querySelectorAll("button, a, select, textarea, input:not([hidden])")]
+    .filter((each) => each.checkVisibility({visibilityProperty: true, contentVisibilityAuto: true}))
+    .filter((each) => !each.closest(".words, .unseen, .hint, p"))
+    .filter((each) => !each.classList.contains("skip") && !each.classList.contains("veil"))
+    .map((each) => [(each.closest("label") ?? each).getBoundingClientRect(), each.outerHTML.slice(0, 120)])
+    .filter(([box]) => box.width > 0 && box.right > 0 && (box.height < 43.5 || box.width < 43.5))
+    .map(([box, html]) => `${Math.round(box.width)}x${Math.round(box.height)} ${html}`)"""
 # Patience for a machine that does much else; what comes earlier is not waited for.
 PATIENCE = 25_000
 expect.set_options(timeout=PATIENCE)

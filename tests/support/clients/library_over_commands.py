@@ -184,6 +184,9 @@ class OverCommands:
     def choose_branch(self, session_id: str, message_id: str) -> shapes.Session:
         return self._one(shapes.Session, "sessions", "branch", session_id, message_id)
 
+    def title_session(self, session_id: str, *, replaces: str | None = None) -> shapes.Session:
+        return self._one(shapes.Session, "sessions", "title", session_id, *_options(replaces=replaces))
+
     def forget_message(self, message_id: str, *, dry_run: bool = False) -> Removed:
         return self._one(Removed, "forget", "--message", message_id, "--dry-run" if dry_run else "--yes")
 
@@ -378,17 +381,23 @@ class OverCommands:
         limit: int = 50,
         after: str | None = None,
         cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> Page[derived_shapes.Entity]:
-        options = _options(user=user_id, limit=limit, after=cursor or after)
+        options = _options(user=user_id, limit=limit, after=cursor or after, filter=_text(filter))
         return self._many(derived_shapes.Entity, "entities", "list", project_id, *options)
 
     def entity(self, entity_id: str) -> derived_shapes.EntityDetail:
         return self._one(derived_shapes.EntityDetail, "entities", "show", entity_id)
 
     def entity_mentions(
-        self, entity_id: str, *, limit: int = 50, cursor: str | None = None
+        self,
+        entity_id: str,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> Page[derived_shapes.EntityMention]:
-        options = _options(limit=limit, after=cursor)
+        options = _options(limit=limit, after=cursor, filter=_text(filter))
         return self._many(derived_shapes.EntityMention, "entities", "mentions", entity_id, *options)
 
     def update_entity(
@@ -430,11 +439,16 @@ class OverCommands:
         return self._one(derived_shapes.Entity, "entities", "retag", entity_id, project_id, *_options(user=user_id))
 
     def observations(
-        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+        self,
+        session_id: str,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> Page[derived_shapes.Observation]:
-        return self._many(
-            derived_shapes.Observation, "observations", session_id, *_options(limit=limit, after=cursor or after)
-        )
+        options = _options(limit=limit, after=cursor or after, filter=_text(filter))
+        return self._many(derived_shapes.Observation, "observations", session_id, *options)
 
     def preview_extraction(
         self, messages: Sequence[Mapping[str, Any]], *, project_id: str | None = NOT_GIVEN

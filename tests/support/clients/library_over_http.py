@@ -20,7 +20,8 @@ from cloister.interfaces.python.pages import Branch, Page
 from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.interfaces.python.receipts.exclusion_shapes import Exclusion
 from cloister.interfaces.python.receipts.hits import Hits
-from cloister.interfaces.python.receipts.shapes import Explanation, InlineReceipt, Receipt, ReceiptPrompt
+from cloister.interfaces.python.receipts.inline import InlineReceipt
+from cloister.interfaces.python.receipts.shapes import Explanation, Receipt, ReceiptPrompt
 from cloister.services.erasure.erase_project import ProjectContents
 from cloister.services.recall.search import Kind
 from support.clients.refusals import refusal
@@ -187,8 +188,17 @@ class OverHttp:
     def delete_session(self, session_id: str, *, dry_run: bool = False) -> shapes.Forgotten:
         return _one(shapes.Forgotten, self._caller.delete(_session(session_id) + _tried(dry_run)))
 
-    def clear_session(self, session_id: str, *, dry_run: bool = False) -> shapes.Forgotten:
-        return _one(shapes.Forgotten, self._caller.post(f"{_session(session_id)}/clear{_tried(dry_run)}"))
+    def clear_session(
+        self,
+        session_id: str,
+        *,
+        dry_run: bool = False,
+        project_id: str | None = NOT_GIVEN,
+        user_id: str | None = None,
+    ) -> shapes.Forgotten:
+        project = None if project_id is NOT_GIVEN else project_id or "none"
+        params = _given(dry_run=dry_run or None, project_id=project, user_id=user_id)
+        return _one(shapes.Forgotten, self._caller.post(f"{_session(session_id)}/clear", params=params))
 
     def record(
         self,
@@ -261,6 +271,10 @@ class OverHttp:
 
     def choose_branch(self, session_id: str, message_id: str) -> shapes.Session:
         answer = self._caller.post(f"{_session(session_id)}/branch", {"message_id": message_id})
+        return _one(shapes.Session, answer)
+
+    def title_session(self, session_id: str, *, replaces: str | None = None) -> shapes.Session:
+        answer = self._caller.post(f"{_session(session_id)}/title", {"replaces": replaces})
         return _one(shapes.Session, answer)
 
     def forget_message(self, message_id: str, *, dry_run: bool = False) -> Removed:
@@ -501,8 +515,9 @@ class OverHttp:
         limit: int = 50,
         after: str | None = None,
         cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> Page[derived_shapes.Entity]:
-        params = _given(user_id=user_id, limit=limit, after=after, cursor=cursor)
+        params = _given(user_id=user_id, limit=limit, after=after, cursor=cursor, filter=_text(filter))
         answer = self._caller.get("/v1/entities", params=params, headers={"X-Project-ID": project_id})
         return _many(derived_shapes.Entity, answer)
 
@@ -510,9 +525,14 @@ class OverHttp:
         return _one(derived_shapes.EntityDetail, self._caller.get(f"/v1/entities/{entity_id}"))
 
     def entity_mentions(
-        self, entity_id: str, *, limit: int = 50, cursor: str | None = None
+        self,
+        entity_id: str,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> Page[derived_shapes.EntityMention]:
-        params = _given(limit=limit, cursor=cursor)
+        params = _given(limit=limit, cursor=cursor, filter=_text(filter))
         answer = self._caller.get(f"/v1/entities/{entity_id}/mentions", params=params)
         return _many(derived_shapes.EntityMention, answer)
 
@@ -556,11 +576,16 @@ class OverHttp:
         return _one(derived_shapes.Entity, self._caller.patch(f"/v1/entities/{entity_id}", body))
 
     def observations(
-        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+        self,
+        session_id: str,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> Page[derived_shapes.Observation]:
-        answer = self._caller.get(
-            f"{_session(session_id)}/observations", params=_given(limit=limit, after=after, cursor=cursor)
-        )
+        params = _given(limit=limit, after=after, cursor=cursor, filter=_text(filter))
+        answer = self._caller.get(f"{_session(session_id)}/observations", params=params)
         return _many(derived_shapes.Observation, answer)
 
     def preview_extraction(

@@ -6,6 +6,7 @@ from cloister import (
     Forbidden,
     IdempotencyMismatch,
     InvalidRequest,
+    ModelUnavailable,
     NotFound,
     TooLarge,
     Unauthenticated,
@@ -13,7 +14,16 @@ from cloister import (
 
 _KINDS: dict[str, type[CloisterError]] = {
     kind.code: kind
-    for kind in (NotFound, Conflict, InvalidRequest, IdempotencyMismatch, TooLarge, Forbidden, Unauthenticated)
+    for kind in (
+        NotFound,
+        Conflict,
+        InvalidRequest,
+        IdempotencyMismatch,
+        TooLarge,
+        Forbidden,
+        Unauthenticated,
+        ModelUnavailable,
+    )
 }
 
 

@@ -131,7 +131,7 @@ ARCHIVE_CASES: dict[str, Case] = {
     "ArchivedRows.relations": Case(
         act=lambda t, h: [*rows(t).relations(), *ArchivedRows(t, ArchiveTarget(user="ann")).relations()]
     ),
-    "ArchivedRows.responses": Case(act=lambda t, h: list(rows(t).responses(h.first.session)), nothing=[]),
+    "ArchivedRows.responses": Case(act=lambda t, h: list(rows(t).responses(archived(h))), nothing=[]),
     "ArchivedRows.mentions": Case(act=lambda t, h: list(rows(t).mentions(h.first.entity)), nothing=[]),
     "ImportedRows.restore_project": Case(act=restore_project, nothing=False),
     "ImportedRows.remove_unused_default_project": Case(

@@ -2,7 +2,7 @@
 
 from cloister.domain.entity import Entity
 from cloister.storage.interface import Transaction
-from cloister.storage.stores.entities import EntityStore
+from cloister.storage.stores.entities import EntityStore, StoredEntities
 from cloister.storage.stores.indexing.derived_index_rows import EntityIndexStore, EntityWords, MemoryIndexStore
 from support.isolation.twin_tenants import GENERATION, INDEXED, MOMENT, Case, Home, new_entity
 
@@ -56,6 +56,11 @@ DERIVED_INDEX_CASES: dict[str, Case] = {
     ),
     "EntityIndexStore.waiting": Case(
         act=lambda t, h: (unindex_entity(t, h), entities(t).waiting(h.cellar, limit=9))[1], nothing=[], writes=True
+    ),
+    "StoredEntities.waiting": Case(
+        act=lambda t, h: (unindex_entity(t, h), StoredEntities(t, h.cellar, "ann", GENERATION).waiting())[1],
+        nothing=0,
+        writes=True,
     ),
     "EntityIndexStore.words": Case(
         act=lambda t, h: [

@@ -88,6 +88,12 @@ RETENTION_CASES: dict[str, Case] = {
         nothing=0,
         writes=True,
     ),
+    "RetentionStore.searches": Case(act=lambda t, h: RetentionStore(t).searches(h.cellar, LATER, 9), nothing=[]),
+    "RetentionStore.remove_searches": Case(
+        act=lambda t, h: RetentionStore(t).remove_searches(RetentionStore(t).searches(h.cellar, LATER, 9)),
+        nothing=0,
+        writes=True,
+    ),
     "RetentionStore.counts": Case(
         act=lambda t, h: RetentionStore(t).counts(h.cellar, LATER),
         nothing=OldCounts(sessions=0, messages=0, memories=0, observations=0),

@@ -105,6 +105,7 @@ class Conversation:
     """By the text of the memory, which is never said twice."""
     corrected: set[str] = field(default_factory=set[str])
     """Texts of memories that a person replaced by others, which an extraction does not bring back."""
+    times_cleared: int = 0
 
     def say(self, identity: MessageId, role: Role, status: Status, content: str) -> None:
         """ISO-9: a user's message opens an episode, everything else joins the open one."""
@@ -358,8 +359,9 @@ class Tenant:
         self.mentions = [one for one in self.mentions if (one.run, one.name) not in together]
 
     def clear(self, conversation: Conversation) -> None:
-        """MEM-9. Nobody answers what is not there."""
+        """MEM-9. Nobody answers what is not there, and every receipt of the session goes with it."""
         conversation.is_answered = False
+        conversation.times_cleared += 1
         for said in conversation.everything:
             self.unsay(conversation, said.id)
         conversation.memories.clear()

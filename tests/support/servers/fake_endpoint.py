@@ -83,12 +83,15 @@ Script = Callable[[Asked], Answer]
 
 class FakeEndpoint:
     """Answers with the script, or with a list of answers one after the other; the last one stays. With `models` it lists them, and
-    questions for that list are neither answered by the script nor noted."""
+    questions for that list are neither answered by the script nor noted. With `title`, that is the answer to all who want one for
+    a conversation, and they are noted in `titled` only."""
 
     def __init__(self, address: str) -> None:
         self.url = f"{address}/v1"
         self.asked: list[Asked] = []
         self.models: tuple[str, ...] | None = None
+        self.title: Answer | None = None
+        self.titled: list[Asked] = []
         self._script: Script = lambda _: refusal(500, "no answer is set")
 
     def answers(self, *answers: Answer) -> None:
@@ -101,8 +104,15 @@ class FakeEndpoint:
     def answer(self, asked: Asked) -> Answer:
         if self.models is not None and asked.path.endswith("/models"):
             return Answer(body=json.dumps({"data": [{"id": name} for name in self.models]}).encode())
+        if self.title is not None and _wants_title(asked):
+            self.titled.append(asked)
+            return self.title
         self.asked.append(asked)
         return self._script(asked)
+
+
+def _wants_title(asked: Asked) -> bool:
+    return bool(asked.body) and "You name conversations." in str(asked.body.get("messages", [""])[0])
 
 
 @contextmanager

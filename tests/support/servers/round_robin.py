@@ -63,9 +63,11 @@ def round_robin(addresses: Sequence[str]) -> Generator[str]:
     """The address of a proxy before these servers, on a thread of this process. They may be replaced in the list meanwhile."""
     loop = asyncio.new_event_loop()
     proxy = _Proxy(addresses)
-    server = loop.run_until_complete(asyncio.start_server(proxy.serve, "127.0.0.1", 0, limit=_LARGEST_HEAD))
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
+    # Not run here: Playwright has a running loop on the thread of the tests.
+    starting = asyncio.start_server(proxy.serve, "127.0.0.1", 0, limit=_LARGEST_HEAD)
+    server = asyncio.run_coroutine_threadsafe(starting, loop).result(10)
     try:
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
     finally:

@@ -16,6 +16,7 @@ from cloister.domain.identifiers import PoolId, ProjectId, SessionId
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.index.interface import Row
 from cloister.index.qdrant.index import QdrantIndex, collection_name, entity_collection_name
+from cloister.index.qdrant.points import row_id
 from cloister.models.static.embedder import StaticEmbedder
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.recall.search import EntityHit, EpisodeHit, SearchTarget
@@ -64,7 +65,7 @@ class QdrantSetup:
 
     def points(self, *, with_vectors: bool = False) -> dict[int, models.Record]:
         records, _ = self.client.scroll(COLLECTION, limit=1000, with_payload=True, with_vectors=with_vectors)
-        return {int(record.id): record for record in records}
+        return {row_id(str(record.id)): record for record in records}
 
     def tell(self, reach: Reach, session: str, *lines: str) -> None:
         """Said, and extracted; what derives from it waits in the queue."""
@@ -79,7 +80,7 @@ class QdrantSetup:
     def entity_points(self) -> dict[int, dict[str, Any]]:
         """What Qdrant holds of each entity."""
         records, _ = self.client.scroll(ENTITY_COLLECTION, limit=1000, with_payload=True)
-        return {int(record.id): record.payload or {} for record in records}
+        return {row_id(str(record.id)): record.payload or {} for record in records}
 
 
 class Reader:

@@ -4,7 +4,8 @@ from typing import Any
 
 from cloister.domain.entries.entry import EntryScope
 from cloister.domain.entries.operations import Operation, put_entry, search_entries
-from cloister.domain.files.commands import FileAnswer, read_command
+from cloister.domain.files.answer import FileAnswer
+from cloister.domain.files.commands import read_command
 from cloister.domain.identifiers import ProjectId
 from support.setups.memories import MemorySetup
 

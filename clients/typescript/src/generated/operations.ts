@@ -46,6 +46,8 @@ import type {
   MemoryChange,
   MemoryId,
   MemoryPage,
+  MemoryToolScope,
+  MemoryToolSession,
   MentionPage,
   Message,
   MessageId,
@@ -89,6 +91,7 @@ import type {
   TenantSettingsInput,
   Time,
   TimelinePage,
+  TitleRequest,
   Usage,
   VisibilityPreview,
 } from "./schemas.js";
@@ -439,11 +442,12 @@ export interface Operations {
   };
   /**
    * Delete the messages of a session and everything derived from them; the session stays. `certificate`, `dry_run` and
-   * `would_remove` are as when a session is deleted. Needs the permission `write`.
+   * `would_remove` are as when a session is deleted. `project_id` and `user_id` need the permission `read` too. Needs
+   * the permission `write`.
    */
   clear_session: {
     path: { external_id: Name };
-    query: { dry_run?: boolean | undefined };
+    query: { dry_run?: boolean | undefined; project_id?: string | undefined; user_id?: Name | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: Forgotten;
@@ -508,37 +512,64 @@ export interface Operations {
     answer: Episode;
   };
   /**
+   * Give a session a title that the chat model makes of its first exchange, of at most eight words. A session that has
+   * a title keeps it, unless that is `replaces`; then, and if the title or the first messages change while the model
+   * answers, the answer is the session as it is. A title is no activity: `updated_at` stays. Needs the permission
+   * `read` too. Without a finished reply it is refused with `conflict`, and without a model with `model_unavailable`.
+   * Needs the permission `write`.
+   */
+  title_session: {
+    path: { external_id: Name };
+    query: Record<never, never>;
+    headers: Record<never, never>;
+    body: TitleRequest;
+    answer: Session;
+  };
+  /**
    * List the items of a session: its messages, whichever way they were recorded, and tool calls, their outputs and
    * other items between them. An item is as it was added. Needs the permission `read`.
    */
   list_items: {
     path: { external_id: Name };
-    query: { limit?: number | undefined; cursor?: Cursor | undefined; order?: "asc" | "desc" | undefined };
+    query: { limit?: number | undefined; cursor?: Cursor | undefined; order?: "asc" | "desc" | undefined; project_id?: string | undefined; user_id?: Name | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: ItemPage;
   };
   /**
    * Append items to a session, all or none. Messages of the user and of the assistant are recorded, and can be
-   * recalled; other items are stored as they are. Needs the permission `write`.
+   * recalled; other items are stored as they are. `project_id` and `user_id` need the permission `read` too. Needs the
+   * permission `write`.
    */
   add_items: {
     path: { external_id: Name };
-    query: Record<never, never>;
+    query: { project_id?: string | undefined; user_id?: Name | undefined };
     headers: Record<never, never>;
     body: NewItems;
     answer: ItemList;
   };
   /**
-   * Forget one item; with a message go all that derives from it, and the items directly after it. Needs the permission
-   * `write`.
+   * Forget one item; with a message go all that derives from it, and the items directly after it. `project_id` and
+   * `user_id` need the permission `read` too. Needs the permission `write`.
    */
   forget_item: {
     path: { external_id: Name; item_id: string };
-    query: Record<never, never>;
+    query: { project_id?: string | undefined; user_id?: Name | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: undefined;
+  };
+  /**
+   * Find the session whose files a memory tool without a session uses: one for each project and user, under a name that
+   * is the same for each caller of that scope and cannot be guessed by others. It need not exist: create it with these
+   * fields. Needs the permission `read`.
+   */
+  find_memory_tool_session: {
+    path: Record<never, never>;
+    query: Record<never, never>;
+    headers: Record<never, never>;
+    body: MemoryToolScope;
+    answer: MemoryToolSession;
   };
   /**
    * View a directory or a file that an assistant stored in this session, as Anthropic's memory tool shows it. What
@@ -664,7 +695,7 @@ export interface Operations {
    */
   list_observations: {
     path: { external_id: Name };
-    query: { limit?: number | undefined; cursor?: Cursor | undefined; after?: ObservationId | undefined };
+    query: { limit?: number | undefined; cursor?: Cursor | undefined; after?: ObservationId | undefined; filter?: string | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: ObservationPage;
@@ -776,7 +807,7 @@ export interface Operations {
    */
   list_entities: {
     path: Record<never, never>;
-    query: { project_id?: ProjectId | undefined; user_id?: Name | undefined; limit?: number | undefined; cursor?: Cursor | undefined; after?: EntityId | undefined };
+    query: { project_id?: ProjectId | undefined; user_id?: Name | undefined; limit?: number | undefined; cursor?: Cursor | undefined; after?: EntityId | undefined; filter?: string | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: EntityPage;
@@ -823,7 +854,7 @@ export interface Operations {
    */
   list_mentions: {
     path: { entity_id: EntityId };
-    query: { limit?: number | undefined; cursor?: Cursor | undefined };
+    query: { limit?: number | undefined; cursor?: Cursor | undefined; filter?: string | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: MentionPage;
@@ -1037,9 +1068,9 @@ export interface Operations {
     answer: Alive;
   };
   /**
-   * Readiness: the database can be read, its schema is the one of this version, the index can be searched, and the last
-   * write of this process succeeded. After a failed write it answers why until a write succeeds; the server tries one
-   * by itself.
+   * Readiness: the database can be read, its schema is the one of this version, and the last write of this process
+   * succeeded. After a failed write it answers why until a write succeeds; the server tries one by itself. Counts over
+   * all tenants that cannot be made do not make it fail.
    */
   readyz: {
     path: Record<never, never>;
@@ -1088,9 +1119,11 @@ export const ROUTES: { readonly [name in keyof Operations]: Route } = {
   choose_branch: { method: "POST", path: "/v1/sessions/{external_id}/branch", repeat: "never", answer: "json" },
   forget_message: { method: "DELETE", path: "/v1/messages/{message_id}", repeat: "never", answer: "json" },
   record_episode: { method: "POST", path: "/v1/episodes", repeat: "with-key", answer: "json" },
+  title_session: { method: "POST", path: "/v1/sessions/{external_id}/title", repeat: "never", answer: "json" },
   list_items: { method: "GET", path: "/v1/sessions/{external_id}/items", repeat: "always", answer: "json" },
   add_items: { method: "POST", path: "/v1/sessions/{external_id}/items", repeat: "never", answer: "json" },
   forget_item: { method: "DELETE", path: "/v1/sessions/{external_id}/items/{item_id}", repeat: "never", answer: "json" },
+  find_memory_tool_session: { method: "POST", path: "/v1/memory-tool", repeat: "always", answer: "json" },
   view_files: { method: "POST", path: "/v1/sessions/{external_id}/files/view", repeat: "always", answer: "json" },
   change_files: { method: "POST", path: "/v1/sessions/{external_id}/files", repeat: "never", answer: "json" },
   list_memories: { method: "GET", path: "/v1/sessions/{external_id}/memories", repeat: "always", answer: "json" },

@@ -462,10 +462,10 @@ export interface ExplainRequest {
 }
 
 /**
- * Why a message was, or was not, recalled. `reason` is `recalled`, `limit`, `weak`, `duplicate`, `budget`, `quotation`
- * or `not_indexed`, and `detail` says more. `rank` is its position, from 1, among the candidates, and `parts` are those
- * of its score; both are null or empty where it is no candidate. `changed` is null unless a receipt was named and its
- * pool has changed.
+ * Why a message was, or was not, recalled. `reason` is `recalled`, `limit`, `weak`, `duplicate`, `budget`, `quotation`,
+ * `excluded` or `not_indexed`, and `detail` says more. `rank` is its position, from 1, among the candidates, and
+ * `parts` are those of its score; both are null or empty where it is no candidate. `changed` is null unless a receipt
+ * was named and its pool has changed.
  */
 export interface Explanation {
   message_id: string;
@@ -661,8 +661,8 @@ export interface Imported {
 
 /**
  * What an answer was made of: the items without their words, which are in the answer, and how many candidates were
- * `left_out`, as beyond the `limit`, `weak`, `duplicate`, beyond the `budget`, or a `quotation` only. Receipts are
- * equal if they say the same, whenever and with whichever key it was asked.
+ * `left_out`, as beyond the `limit`, `weak`, `duplicate`, beyond the `budget`, a `quotation` only, or `excluded`.
+ * Receipts are equal if they say the same, whenever and with whichever key it was asked.
  */
 export interface InlineReceipt {
   kind: string;
@@ -775,6 +775,23 @@ export interface MemoryState {
   metadata: Record<string, unknown>;
   source: string;
   is_retracted: boolean;
+}
+
+/** Whose files a memory tool without a session uses. */
+export interface MemoryToolScope {
+  /** Without it: the project of the request; `null`: no project. */
+  project_id?: ProjectId | null | undefined;
+  /** Without it: the user that the key is bound to, else nobody. */
+  user_id?: Name | null | undefined;
+}
+
+/**
+ * The session with the files of a project and a user that a memory tool without a session uses. It need not exist yet.
+ */
+export interface MemoryToolSession {
+  session_id: Name;
+  project_id: ProjectId | null;
+  user_id: Name | null;
 }
 
 export interface MentionPage {
@@ -1174,12 +1191,13 @@ export interface PromptMessage {
 
 /**
  * `waiting` is how many messages are not indexed yet; `stale` how many messages, memories and entities another version
- * of Cloister indexed, which this one is rebuilding. It is left out where there are none.
+ * of Cloister indexed, which this one is rebuilding. It is left out where there are none. Where the rows of all tenants
+ * cannot be counted, because a part of the database is away, `waiting` is "unknown", and `stale` is left out.
  */
 export interface Ready {
   status: "ready";
   schema_version: number;
-  waiting: number;
+  waiting: number | "unknown";
   /**
    * How many messages, memories and entities of the pool were indexed by another version of Cloister, and not yet
    * again. Left out where there are none.
@@ -1342,7 +1360,8 @@ export interface ReplyFacts {
 /**
  * How much was too old, and was forgotten, or would be; `sessions` are those that lost messages. Not `complete`: one
  * call does not forget more, and the next one, or the worker, goes on. `certificate` names what went; it is null if
- * nothing did, and for a dry run.
+ * nothing did, and for a dry run. `entities` lost their last mention; `receipts` are those of contexts and searches,
+ * with what was asked.
  */
 export interface Retention {
   sessions: number;
@@ -1351,6 +1370,8 @@ export interface Retention {
   observations: number;
   complete: boolean;
   files: number;
+  entities: number;
+  receipts: number;
   certificate: Certificate | null;
 }
 
@@ -1565,6 +1586,12 @@ export interface TimelineEntry {
 export interface TimelinePage {
   data: TimelineEntry[];
   next_cursor: Cursor | null;
+}
+
+/** Which title may be replaced. */
+export interface TitleRequest {
+  /** A title that the caller has given until there is a better one: it is replaced. Any other title stays. */
+  replaces?: Name | null | undefined;
 }
 
 /** A message in the format of the AI SDK. */

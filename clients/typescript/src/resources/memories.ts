@@ -129,8 +129,9 @@ export class Entities {
   }
 
   /** The entities of a project. */
-  list(query: Query<"list_entities"> = {}, options: RequestOptions = {}): Pages<Entity> {
-    return pagesOf((cursor) => this.#connection.call("list_entities", { query: { ...query, cursor } }, options));
+  list(query: ListQuery<"list_entities"> = {}, options: RequestOptions = {}): Pages<Entity> {
+    const wanted = filterText(query);
+    return pagesOf((cursor) => this.#connection.call("list_entities", { query: { ...wanted, cursor } }, options));
   }
 
   async get(id: string, options: RequestOptions = {}): Promise<EntityDetail> {
@@ -160,9 +161,10 @@ export class Entities {
   }
 
   /** Everything that mentions the entity. */
-  mentions(id: string, query: Query<"list_mentions"> = {}, options: RequestOptions = {}): Pages<EntityMention> {
+  mentions(id: string, query: ListQuery<"list_mentions"> = {}, options: RequestOptions = {}): Pages<EntityMention> {
     const path = { entity_id: id };
-    return pagesOf((cursor) => this.#connection.call("list_mentions", { path, query: { ...query, cursor } }, options));
+    const wanted = filterText(query);
+    return pagesOf((cursor) => this.#connection.call("list_mentions", { path, query: { ...wanted, cursor } }, options));
   }
 
   async delete(id: string, options: RequestOptions = {}): Promise<void> {

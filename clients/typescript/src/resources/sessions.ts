@@ -70,9 +70,10 @@ export class Sessions {
   }
 
   /** Notes that compress what was said. */
-  observations(id: string, query: Query<"list_observations"> = {}, options: RequestOptions = {}): Pages<Observation> {
+  observations(id: string, query: ListQuery<"list_observations"> = {}, options: RequestOptions = {}): Pages<Observation> {
     const path = { external_id: id };
-    return pagesOf((cursor) => this.#connection.call("list_observations", { path, query: { ...query, cursor } }, options));
+    const wanted = filterText(query);
+    return pagesOf((cursor) => this.#connection.call("list_observations", { path, query: { ...wanted, cursor } }, options));
   }
 
   /** Extract memories now. */

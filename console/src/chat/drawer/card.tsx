@@ -28,6 +28,7 @@ export function Card({ item, session, onChanged }: Props) {
     <li className="recalled-card" data-strength={item.strength ?? "none"}>
       <blockquote className={isOpen ? "open" : undefined} dir="auto">{words}</blockquote>
       {words.length > 240 && <button type="button" className="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>{isOpen ? "Less" : "More"}</button>}
+      {item.is_changed && <p className="hint">{item.kind === "memory" ? "Corrected since" : "Changed since"}: the model was given other words.</p>}
       <footer>
         {item.session_id && <Source session={item.session_id} message={item.kind === "message" ? item.id : (item.source_message_ids[0] ?? null)} />}
         <span className="kind">{kindOf(item)}</span>

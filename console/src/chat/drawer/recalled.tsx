@@ -2,11 +2,12 @@
 
 import { useState } from "react";
 
-import { getReceipt, receiptIdOf, type Receipt, type ReceiptItem } from "../../api/receipts";
-import { useHouseState } from "../../house";
+import { getReceipt, receiptIdOf, type Receipt, type ReceiptItem, type Sent } from "../../api/receipts";
+import { useHouse, useHouseState } from "../../house";
 import { Icon } from "../../parts/icon";
 import { useAnswer } from "../../parts/use-answer";
 import { follow, go, projectAddress } from "../../router";
+import { SetupDialog } from "../../session/setup-dialog";
 import { inPlace, placeName } from "../../words";
 import { Card } from "./card";
 import { PromptDialog } from "./prompt-dialog";
@@ -52,7 +53,7 @@ interface FoundProps {
 
 function Found({ receipt, session, project, onChanged }: FoundProps) {
   const { projects } = useHouseState();
-  if (receipt.sent?.placeholders.length === 0) return <NoPlaceholders project={project} />;
+  if (receipt.sent?.placeholders.length === 0) return <NoPlaceholders prompt={receipt.sent.prompt} session={session} project={receipt.pool.project_id} />;
   const groups = groupsOf(receipt.items);
   return (
     <>
@@ -68,14 +69,33 @@ function Found({ receipt, session, project, onChanged }: FoundProps) {
   );
 }
 
-function NoPlaceholders({ project }: { project: string | null }) {
+/** Which prompt had no place for memory: the conversation's own, or that of the project it was in at that time. */
+function NoPlaceholders({ prompt, session, project }: { prompt: Sent["prompt"]; session: string; project: string | null }) {
   const { projects } = useHouseState();
-  const address = projectAddress(project, "settings");
+  const whose = prompt === "session" ? "the prompt of this conversation" : project === null ? "the prompt" : <>the prompt of {placeName(project, projects)}</>;
   return (
     <p className="consequence">
-      Nothing was given to the model: {project === null ? "the prompt" : <>the prompt of {placeName(project, projects)}</>} has no place for memory.{" "}
-      {project !== null && <a href={address} onClick={(event) => follow(event, () => go(address))}>Edit the prompt</a>}
+      Nothing was given to the model: {whose} has no place for memory.{" "}
+      {prompt === "session" ? <EditOwnPrompt id={session} /> : project !== null && <EditPromptOf project={project} />}
     </p>
+  );
+}
+
+function EditPromptOf({ project }: { project: string }) {
+  const address = projectAddress(project, "settings");
+  return <a href={address} onClick={(event) => follow(event, () => go(address))}>Edit the prompt</a>;
+}
+
+function EditOwnPrompt({ id }: { id: string }) {
+  const house = useHouse();
+  const session = useHouseState().sessions.get(id);
+  const [isOpen, setOpen] = useState(false);
+  if (!session || !house.mayWrite) return null;
+  return (
+    <>
+      <button type="button" className="link" onClick={() => setOpen(true)}>Edit the prompt</button>
+      {isOpen && <SetupDialog id={id} session={session} project={session.project_id} onClose={() => setOpen(false)} />}
+    </>
   );
 }
 

@@ -34,6 +34,8 @@ export interface TalkHost {
   isListed: () => boolean;
   /** The conversation exists: it was found, or its first message was stored. */
   onExists: (firstWords: string | null) => Promise<void>;
+  /** A reply was finished. */
+  onReplied: () => Promise<void>;
 }
 
 export const IN_PROGRESS: Notice = {

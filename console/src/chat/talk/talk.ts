@@ -93,13 +93,16 @@ export class Talk {
   private async attach(files: readonly ReadFile[]): Promise<readonly ReadFile[]> {
     this.become({ busy: true, notice: null });
     const left = [...files];
+    // Known before: the events of what is stored here arrive in the middle.
+    let isFirst = this.state.messages.length === 0;
     try {
       if (!this.exists) await createSession({ external_id: this.session, project_id: this.project });
       for (const file of files) {
         await post(sessionPath(this.session, "/messages/batch"), { messages: messagesOf(file) });
         left.shift();
+        if (isFirst) await this.found(file.name);
+        isFirst = false;
       }
-      await this.found(files[0]?.name ?? null);
       await this.reload();
     } catch (error) {
       this.become({ notice: trouble(error) });
@@ -249,11 +252,12 @@ export class Talk {
     this.become({ phase, messages: [], versions: new Map() });
   }
 
+  /** It exists. `firstWords` are the first that were said in it, if they were said here just now: it may have existed before them. */
   private async found(firstWords: string | null): Promise<void> {
     const isNew = !this.exists;
     this.exists = true;
     this.become({ phase: "here" });
-    if (isNew) await this.host.onExists(firstWords);
+    if (isNew || firstWords !== null) await this.host.onExists(firstWords);
   }
 
   private show(loaded: Loaded): void {
@@ -275,7 +279,7 @@ export class Talk {
         isStored = true;
         drafts.sent(this.session);
         this.become({ messages: this.state.messages.map((each) => (each.status === "sending" ? { ...each, status: "completed" } : each)) });
-        void this.found(words);
+        void this.found(before.length === 0 ? words : null);
         return response;
       } catch (error) {
         this.become({ messages: before });
@@ -327,6 +331,7 @@ export class Talk {
     if (error instanceof CutOff && !known) this.become({ notice: trouble(error) });
     if (!known || this.isRunning()) return;
     if (error === null) this.onReplied();
+    if (error === null && this.state.messages.at(-1)?.status === "completed") void this.host.onReplied();
     if (error !== null || this.isTurnOpen) await this.catchUp();
   }
 

@@ -39,14 +39,6 @@ class FileCommand:
     view_range: tuple[int, int] | None = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FileAnswer:
-    """The answer of a command, for the assistant. `is_error`: it says why the command was not carried out."""
-
-    text: str
-    is_error: bool
-
-
 def read_command(given: Mapping[str, object]) -> FileCommand:
     """Check the fields of a command. Unknown ones are refused: an assistant that sends some believes that they do something."""
     name = given.get("command")

@@ -35,6 +35,7 @@ _DEFAULTS = {
     "until": None,
     "kinds": None,
     "is_filtered": False,
+    "additional_model": None,
 }
 
 

@@ -1,11 +1,11 @@
 """Receipts (PRF-1): what a reply, a context or a search was given, and what was left out. A receipt has ids and numbers, never
 recalled text: that is looked up when the receipt is read, within the isolation of the reader."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
-from cloister.domain.context import Context, Reason, RecallTerms
+from cloister.domain.context import Context, Derived, Reason, RecallTerms
 from cloister.domain.identifiers import KeyId, MessageId, ReceiptId, SessionId
 from cloister.domain.recall.relevance import Strength, strength_of
 
@@ -141,12 +141,17 @@ def receipt_of_context(context: Context, *, now: int, key: KeyId | None = None) 
     )
 
 
-def given_items(context: Context) -> Iterator[ReceiptItem]:
+def given_items(context: Context) -> Iterable[ReceiptItem]:
     """Everything in a context that was recalled; the current conversation is not."""
-    for item in context.relevant_history:
-        rule: Rule = "match" if item.source == "semantic" else "recent"
-        yield ReceiptItem("message", item.message.id, rule, item.score, item.relevance, item.excerpt)
-    derived = context.derived
+    messages = [
+        ReceiptItem("message", message.id, "match" if source == "semantic" else "recent", score, relevance, is_excerpt)
+        # By position, because names take longer than all the rest.
+        for message, _, source, score, _, relevance, _, _, is_excerpt in context.relevant_history
+    ]
+    return [*messages, *_derived_items(context.derived)]
+
+
+def _derived_items(derived: Derived) -> Iterator[ReceiptItem]:
     for stored in derived.memories:
         memory = stored.memory
         by: Rule = "pinned" if memory.pinned else "match"

@@ -3,6 +3,7 @@
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
+from uuid import UUID
 
 from qdrant_client import QdrantClient, models
 from qdrant_client.common.client_exceptions import QdrantException
@@ -34,32 +35,32 @@ class QdrantCollection:
             with reaching_qdrant():
                 self._client.upsert(self.name, points[begin : begin + _BATCH], wait=True)
 
-    def forget(self, points: Sequence[int]) -> None:
-        if points:
-            self._delete(models.PointIdsList(points=list(points)))
+    def forget(self, tenant: int, rows: Sequence[int]) -> None:
+        if rows:
+            self._delete(models.PointIdsList(points=_point_ids(tenant, rows)))
 
-    def forget_where(self, key: str, values: Sequence[int]) -> None:
+    def forget_where(self, tenant: int, key: str, values: Sequence[int]) -> None:
         if values:
-            gone = models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
-            self._delete(models.FilterSelector(filter=models.Filter(must=[gone])))
+            self._delete(models.FilterSelector(filter=_of_tenant(tenant, key, values)))
 
-    def count(self, points: Sequence[int]) -> int:
-        """How many of these points there are."""
+    def count(self, tenant: int, rows: Sequence[int]) -> int:
+        """How many of the tenant's rows there are."""
+        if not rows:
+            return 0
         with reaching_qdrant():
-            return len(self._client.retrieve(self.name, list(points), with_payload=False)) if points else 0
+            return len(self._client.retrieve(self.name, _point_ids(tenant, rows), with_payload=False))
 
-    def count_where(self, key: str, values: Sequence[int]) -> int:
-        """How many points have one of these values."""
+    def count_where(self, tenant: int, key: str, values: Sequence[int]) -> int:
+        """How many points of the tenant have one of these values."""
         if not values:
             return 0
-        wanted = models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
         with reaching_qdrant():
-            return self._client.count(self.name, count_filter=models.Filter(must=[wanted]), exact=True).count
+            return self._client.count(self.name, count_filter=_of_tenant(tenant, key, values), exact=True).count
 
     def query(self, requests: Sequence[models.QueryRequest]) -> list[list[Hit]]:
         with reaching_qdrant():
             answers = self._client.query_batch_points(self.name, requests)
-        return [[_hit(point) for point in answer.points if isinstance(point.id, int)] for answer in answers]
+        return [[_hit(point) for point in answer.points if isinstance(point.id, str)] for answer in answers]
 
     def _delete(self, selector: models.FilterSelector | models.PointIdsList) -> None:
         with reaching_qdrant():
@@ -85,6 +86,17 @@ class QdrantCollection:
             self._client.create_payload_index(self.name, key, schema, wait=True)
 
 
+def _point_ids(tenant: int, rows: Sequence[int]) -> list[int | str | UUID]:
+    return [layout.point_id(tenant, row) for row in rows]
+
+
+def _of_tenant(tenant: int, key: str, values: Sequence[int]) -> models.Filter:
+    """Always with the tenant: another one may have a session with the same id."""
+    own = models.FieldCondition(key=layout.TENANT, match=models.MatchValue(value=tenant))
+    wanted = models.FieldCondition(key=key, match=models.MatchAny(any=list(values)))
+    return models.Filter(must=[own, wanted])
+
+
 def _vector_params(dimension: int) -> models.VectorParams:
     """Vectors have unit length, or are zero while there is none, which the cosine distance does not accept."""
     return models.VectorParams(size=dimension, distance=models.Distance.DOT, datatype=models.Datatype.FLOAT16)
@@ -105,7 +117,7 @@ def _point(encoded: layout.EncodedPoint) -> models.PointStruct:
 def _hit(point: models.ScoredPoint) -> Hit:
     payload = point.payload or {}
     return Hit(
-        id=cast(int, point.id),
+        id=layout.row_id(cast(str, point.id)),
         score=point.score,
         role=payload.get(layout.ROLE, 0),
         author=payload.get(layout.AUTHOR, ()),

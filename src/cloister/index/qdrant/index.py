@@ -92,23 +92,23 @@ class QdrantIndex:
     def put(self, run: Sequence[Point], first: int, last: int) -> None:
         self._episodes.put(layout.episode_points(run, first, last, self._embedder.dimension))
 
-    def forget_sessions(self, sessions: Sequence[int]) -> None:
-        self._episodes.forget_where(layout.SESSION, sessions)
+    def forget_sessions(self, tenant: int, sessions: Sequence[int]) -> None:
+        self._episodes.forget_where(tenant, layout.SESSION, sessions)
 
-    def forget_messages(self, messages: Sequence[int]) -> None:
-        self._episodes.forget(messages)
+    def forget_messages(self, tenant: int, messages: Sequence[int]) -> None:
+        self._episodes.forget(tenant, messages)
 
     def put_entities(self, entities: Sequence[EntityPoint]) -> None:
         self._entities.put(layout.entity_points(entities, self._embedder.dimension))
 
-    def forget_entities(self, entities: Sequence[int]) -> None:
-        self._entities.forget(entities)
+    def forget_entities(self, tenant: int, entities: Sequence[int]) -> None:
+        self._entities.forget(tenant, entities)
 
-    def count(self, sessions: Sequence[int], messages: Sequence[int], entities: Sequence[int]) -> int:
+    def count(self, tenant: int, sessions: Sequence[int], messages: Sequence[int], entities: Sequence[int]) -> int:
         return (
-            self._episodes.count_where(layout.SESSION, sessions)
-            + self._episodes.count(messages)
-            + self._entities.count(entities)
+            self._episodes.count_where(tenant, layout.SESSION, sessions)
+            + self._episodes.count(tenant, messages)
+            + self._entities.count(tenant, entities)
         )
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ messages around it change.
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +20,7 @@ from cloister.index.exact.columns import fill_vectors
 from cloister.index.exact.windows import Windows
 from cloister.index.interface import WINDOW_REACH, EntityPoint, Point
 
-LAYOUT = 1
+LAYOUT = 2
 """Raise it when the same message would give another point."""
 
 TENANT = "tenantId"
@@ -59,7 +60,7 @@ class EncodedPoint:
     """A point before it is given to the client. `own` has the terms of the message, its author and its date, each of weight 1;
     `window` has their BM25 weights in the window of the message; `vector` is that of the window, of unit length."""
 
-    id: int
+    id: str
     vector: list[float]
     own: Sparse
     window: Sparse
@@ -94,6 +95,16 @@ def entity_points(entities: Sequence[EntityPoint], dimension: int) -> Iterator[E
         yield replace(encoded, payload=_entity_payload(entity))
 
 
+def point_id(tenant: int, row: int) -> str:
+    """The id of a tenant's message or entity among the points of all tenants, as the text of a UUID."""
+    return str(UUID(int=tenant << 64 | row))
+
+
+def row_id(point: str) -> int:
+    """The id of the message or entity in that of its point."""
+    return UUID(point).int & (1 << 64) - 1
+
+
 def user_part(user: str | None) -> int:
     """The user's part of a private project as an integer, 0 without a user. Filters compare integers only (ISO-1)."""
     if user is None:
@@ -116,7 +127,7 @@ def _points(run: Sequence[Point], dimension: int) -> list[EncodedPoint]:
     weights = saturated(counts, dampers(whole, AVERAGE_LENGTH), np.ones(len(vocabulary), np.float32))
     return [
         EncodedPoint(
-            id=point.message,
+            id=point_id(point.tenant, point.message),
             vector=_rounded(semantic[row]),
             own=_own(stored[row], derived[row]),
             window=_sparse(vocabulary, weights[:, row]),

@@ -35,6 +35,7 @@ from cloister.index.qdrant.points import (
     USER_PART,
     WINDOW,
     WINDOW_WORDS,
+    point_id,
     user_part,
 )
 from cloister.index.subject import subject_of
@@ -96,7 +97,7 @@ class QdrantPool:
         members = self._pool.members()
         if not members:
             return no_evidence()
-        scope = _Scope(_is(TENANT, self._pool.tenant), _is_any(SESSION, members))
+        scope = _Scope(self._pool.tenant, _is_any(SESSION, members))
         search = _QuestionSearch(self._query, scope, self._embed_query, size=self._pool.size(), sessions=len(members))
         return search.evidence(question, asked_at, allowed)
 
@@ -121,7 +122,7 @@ class QdrantProject:
         if not size:
             return no_evidence()
         scope = _Scope(
-            _is(TENANT, self._entities.tenant),
+            self._entities.tenant,
             _is(PROJECT, self._entities.project),
             _is(USER_PART, user_part(self._entities.user)),
         )
@@ -236,10 +237,11 @@ class _QuestionSearch:
 class _Scope:
     """Makes requests that are filtered by a tenant and by at least one more condition inside it."""
 
-    def __init__(self, tenant: models.Condition, *inner: models.Condition) -> None:
+    def __init__(self, tenant: int, *inner: models.Condition) -> None:
         if not inner:
             raise ValueError("a scope as wide as its tenant")
-        self._walls = [tenant, *inner]
+        self._tenant = tenant
+        self._walls = [_is(TENANT, tenant), *inner]
 
     def with_term(self, term: int, limit: int = _MOST_MATCHES) -> models.QueryRequest:
         walls = models.Filter(must=self._walls)
@@ -257,7 +259,7 @@ class _Scope:
     ) -> models.QueryRequest | None:
         if query is None or (allowed is not None and not len(allowed)):
             return None
-        among = [] if allowed is None else [models.HasIdCondition(has_id=allowed.tolist())]
+        among = [] if allowed is None else [self._is_one_of(allowed.tolist())]
         walls = models.Filter(must=[*self._walls, *among])
         return models.QueryRequest(query=query, using=using, filter=walls, limit=CANDIDATES, with_payload=_ANSWERED)
 
@@ -267,8 +269,11 @@ class _Scope:
         """The scores of points of the scope that another query found."""
         if query is None or not among:
             return None
-        named = models.Filter(must=[*self._walls, models.HasIdCondition(has_id=list(among))])
+        named = models.Filter(must=[*self._walls, self._is_one_of(among)])
         return models.QueryRequest(query=query, using=using, filter=named, limit=len(among))
+
+    def _is_one_of(self, rows: Sequence[int]) -> models.HasIdCondition:
+        return models.HasIdCondition(has_id=[point_id(self._tenant, row) for row in rows])
 
     def own(self, weights: Mapping[int, float], among: Sequence[int]) -> models.QueryRequest | None:
         """For some points of the scope the sum of weights times idf in the scope, of the terms that a point has itself."""
@@ -279,7 +284,7 @@ class _Scope:
         return models.QueryRequest(
             query=query,
             using=OWN_WORDS,
-            filter=models.Filter(must=[*self._walls, models.HasIdCondition(has_id=list(among))]),
+            filter=models.Filter(must=[*self._walls, self._is_one_of(among)]),
             params=models.SearchParams(idf=models.IdfCorpusParams(corpus=walls)),
             limit=len(among),
         )

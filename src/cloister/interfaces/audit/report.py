@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from cloister.interfaces.audit.app_client import AppAnswer
-from cloister.interfaces.audit.reads.read import Read
-from cloister.interfaces.audit.targets import Target
+if TYPE_CHECKING:  # the library knows the report, and most programs never make one
+    from cloister.interfaces.audit.app_client import AppAnswer
+    from cloister.interfaces.audit.reads.read import Read
+    from cloister.interfaces.audit.targets import Target
 
 MOST_CROSSINGS: Final = 200
 _REFUSED: Final = 400
@@ -76,7 +77,7 @@ class Audit:
 class Sightings:
     """Collects what reads showed. Of a target, its marker and its ids are looked for."""
 
-    targets: Sequence[Target]
+    targets: "Sequence[Target]"
     reads: int = 0
     crossings: list[Crossing] = field(default_factory=list[Crossing])
     blind: list[str] = field(default_factory=list[str])
@@ -86,7 +87,7 @@ class Sightings:
     _allowed: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     _readers: dict[str, None] = field(default_factory=dict[str, None])
 
-    def add(self, reader: str, read: Read, answer: AppAnswer) -> None:
+    def add(self, reader: str, read: "Read", answer: "AppAnswer") -> None:
         """Note the answer to one read. Ids that the read sent are taken out first, because an error repeats them. An answer where
         a refusal is due is a crossing, also if it shows nothing; a refusal where an answer is due proves nothing."""
         shown = answer.text
@@ -106,10 +107,10 @@ class Sightings:
         reader: str,
         door: str,
         read: str,
-        seen: Collection[Target],
+        seen: "Collection[Target]",
         *,
-        allowed: Collection[Target],
-        expected: Collection[Target] = (),
+        allowed: "Collection[Target]",
+        expected: "Collection[Target]" = (),
         fault: str | None = None,
     ) -> None:
         """Note one read that showed these targets. `fault`: it did not work, so that it proves nothing."""

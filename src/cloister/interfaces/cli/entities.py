@@ -13,11 +13,13 @@ from cloister.interfaces.cli.options import (
     After,
     All,
     DryRun,
+    Filter,
     Limit,
     ProjectArgument,
     User,
     Yes,
     after_item,
+    filter_option,
     with_library,
 )
 from cloister.interfaces.cli.organisation.project_names import ProjectNames, project_id_of
@@ -39,13 +41,15 @@ def list_entities(
     limit: Limit = 50,
     after: Annotated[str | None, after_item("entity (ent_…)")] = None,
     everything: All = False,
+    filter: Filter = None,
 ) -> None:
     """List the entities of a project, oldest first.
 
     A project with private members is divided by user: --user says whose part to list.
     """
     project_id = project_id_of(memory, project)
-    found = listed(partial(memory.entities, project_id, user_id=user, after=after), limit, everything)
+    fetch = partial(memory.entities, project_id, user_id=user, after=after, filter=filter_option(filter))
+    found = listed(fetch, limit, everything)
     rows = [(entity.id, entity.name, entity.type, entity.notes) for entity in found]
     empty = "No entities here yet. In a project that is divided by user, --user says whose to list."
     shown = table(("entity", "name", "type", "notes"), rows)
@@ -72,9 +76,10 @@ def list_mentions(
     limit: Limit = 50,
     after: After = None,
     everything: All = False,
+    filter: Filter = None,
 ) -> None:
     """List the messages that mention an entity, the last extracted first."""
-    found = listed(partial(memory.entity_mentions, entity_id), limit, everything, after)
+    found = listed(partial(memory.entity_mentions, entity_id, filter=filter_option(filter)), limit, everything, after)
     answer_list(found, json, *map(_quoted, found), empty="No message here mentions it.")
 
 

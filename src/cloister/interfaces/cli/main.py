@@ -30,6 +30,7 @@ from cloister.interfaces.cli.record import record
 from cloister.interfaces.cli.serve import serve
 from cloister.interfaces.cli.terminal import complain
 from cloister.interfaces.cli.upkeep.backup import backup, restore
+from cloister.interfaces.cli.upkeep.distribute import distribute
 from cloister.interfaces.cli.upkeep.vacuum import vacuum
 from cloister.interfaces.cli.worker import worker
 from cloister.interfaces.mcp.command import mcp
@@ -131,5 +132,6 @@ app.command()(maintenance.migrate)
 app.command()(backup)
 app.command()(restore)
 app.command()(vacuum)
+app.command()(distribute)
 app.command()(audit)
 app.command()(doctor)

@@ -56,9 +56,8 @@ def retention(
     if dry_run:
         answer(as_json(preview), json, f"Too old: {_old_counts(preview)}. Nothing was changed.")
         return
-    confirm(
-        f"Forget {_old_counts(preview)} for good?", yes or not (preview.messages or preview.memories or preview.files)
-    )
+    is_nothing = not (preview.messages or preview.memories or preview.files or preview.receipts)
+    confirm(f"Forget {_old_counts(preview)} for good?", yes or is_nothing)
     if days is None:
         done = memory.apply_retention(project_id)
         more = "" if done.complete else " There is more: run it again."
@@ -89,6 +88,8 @@ def _old_counts(found: Retention) -> str:
         (found.memories, "memory", "memories"),
         (found.observations, "note", "notes"),
         (found.files, "file", "files"),
+        (found.entities, "entity", "entities"),
+        (found.receipts, "receipt", "receipts"),
     )
     parts = [counted(found.messages, "message"), *(counted(*each) for each in numbers if each[0])]
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"

@@ -194,6 +194,19 @@ def choose_branch(
     answer(as_json(session), json, sentence)
 
 
+@app.command("title")
+@with_library
+def title_session(
+    memory: Cloister,
+    json: bool,
+    session_id: SessionArgument,
+    replaces: Annotated[str | None, typer.Option(help="A title that may be replaced; any other stays.")] = None,
+) -> None:
+    """Have the chat model name a session by its first exchange. A session that has a title keeps it."""
+    session = memory.title_session(session_id, replaces=replaces)
+    answer(as_json(session), json, f"{session_id!r} is called {session.title!r}.")
+
+
 @app.command("rename")
 @with_library
 def rename_session(

@@ -1,32 +1,22 @@
-"""Opens a file that somebody exported, finds out its format, and reads its conversations one after the other."""
+"""Reads the conversations of a file or folder that somebody exported one after the other, and finds out its format."""
 
-import zipfile
-import zlib
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, contextmanager
-from pathlib import Path, PurePosixPath
-from typing import BinaryIO, cast
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import cast
 
 from cloister.domain.archive.conversations import Spoken
 from cloister.domain.archive.lines import ARCHIVE, CONVERSATIONS
-from cloister.domain.errors import InvalidRequest, TooLarge
-from cloister.domain.patterns import anchored
+from cloister.domain.errors import InvalidRequest
 from cloister.interfaces.formats.chat_log import ChatLog, is_chat_log
 from cloister.interfaces.formats.chatgpt import is_chatgpt, read_chatgpt
 from cloister.interfaces.formats.claude import is_claude, read_claude
 from cloister.interfaces.formats.conversation import UNDATED, Conversation, Skipped, Value
+from cloister.interfaces.formats.export_parts import opened_parts
 from cloister.interfaces.formats.json_values import json_values
 from cloister.interfaces.formats.mem0 import is_mem0, memories_of, read_mem0
 from cloister.interfaces.formats.names import FORMATS, Format
 
-# What an export of an assistant is called in its zip file.
-_CONVERSATIONS = anchored(r"conversations(-[0-9]{1,6})?\.json")
-_LARGEST_UNPACKED = 1 << 33
-# Text of conversations is packed to a fifth or a tenth. Beyond this, a few bytes would cost others seconds.
-_MOST_TIMES_PACKED = 100
-_NEVER_TOO_PACKED = 1 << 20
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 _EXPECTED: Mapping[Format, str] = {
     "cloister": "an archive of a Cloister",
     "chatgpt": "conversations with a `mapping`",
@@ -38,14 +28,14 @@ _KNOWN = f"use one of {', '.join(FORMATS)} as the format"
 
 
 class ExportFile:
-    """A file of one format. `skipped` counts, while it is read, what cannot be imported, by reason, and `remarks` what is to be
-    known of the rest."""
+    """A file, or the folder of an unpacked export, of one format. `skipped` counts, while it is read, what cannot be imported, by
+    reason, and `remarks` what is to be known of the rest."""
 
     def __init__(self, path: Path, wanted: str | None = None) -> None:
         if wanted is not None and wanted not in FORMATS:
             raise InvalidRequest("format", f"{wanted!r} is unknown: {_KNOWN}.")
-        if not path.is_file():
-            raise InvalidRequest("file", f"{str(path)!r} is not a file.")
+        if not path.is_file() and not path.is_dir():
+            raise InvalidRequest("file", f"{str(path)!r} is neither a file nor a folder.")
         self._path = path
         self.skipped = Counter[str]()
         self.remarks = Counter[str]()
@@ -130,14 +120,9 @@ class ExportFile:
         return [] if first is None else [name for name, is_of_format in _TESTS if is_of_format(first)]
 
     def _values(self) -> Iterator[object]:
-        try:
-            with _opened(self._path) as files:
-                for file in files:
-                    yield from json_values(file)
-        except _DAMAGED as error:
-            if not zipfile.is_zipfile(self._path):
-                raise
-            raise InvalidRequest("file", "is a zip file that cannot be read: get an undamaged copy.") from error
+        with opened_parts(self._path) as files:
+            for file in files:
+                yield from json_values(file)
 
 
 def _is_archive(value: Value) -> bool:
@@ -151,34 +136,3 @@ _TESTS: tuple[tuple[Format, Callable[[Value], bool]], ...] = (
     ("mem0", is_mem0),
     ("log", is_chat_log),
 )
-
-
-@contextmanager
-def _opened(path: Path) -> Generator[Iterator[BinaryIO]]:
-    """The file itself, or the files with conversations of a zip file."""
-    if not zipfile.is_zipfile(path):
-        with path.open("rb") as file:
-            yield iter((file,))
-        return
-    # The file stays open until every member that is being read is closed.
-    with zipfile.ZipFile(path) as archive, closing(_members(archive)) as members:
-        yield members
-
-
-def _members(archive: zipfile.ZipFile) -> Generator[BinaryIO]:
-    names = sorted(name for name in archive.namelist() if _has_conversations(PurePosixPath(name)))
-    if not names:
-        raise InvalidRequest("file", "is a zip file without conversations.json: is it an export of an assistant?")
-    size = sum(archive.getinfo(name).file_size for name in names)
-    packed = sum(archive.getinfo(name).compress_size for name in names)
-    if size > _LARGEST_UNPACKED:
-        raise TooLarge("file", size, _LARGEST_UNPACKED, "bytes when it is unpacked")
-    if size > max(_NEVER_TOO_PACKED, packed * _MOST_TIMES_PACKED):
-        raise InvalidRequest("file", f"is a zip file that unpacks to more than {_MOST_TIMES_PACKED} times its size.")
-    for name in names:
-        with archive.open(name) as file:
-            yield file  # pyright: ignore[reportReturnType]
-
-
-def _has_conversations(path: PurePosixPath) -> bool:
-    return bool(_CONVERSATIONS.fullmatch(path.name)) or (path.parent.name == "conversations" and path.suffix == ".json")

@@ -11,7 +11,6 @@ from starlette.exceptions import HTTPException
 
 from cloister.bootstrap import Services
 from cloister.interfaces.http import health
-from cloister.interfaces.http.anthropic import files
 from cloister.interfaces.http.chat import model_test
 from cloister.interfaces.http.chat import routes as chat
 from cloister.interfaces.http.chat.relay import PeerRelay
@@ -28,11 +27,8 @@ from cloister.interfaces.http.events.subscribers import Subscribers
 from cloister.interfaces.http.fronts.routes import LazyRoutes
 from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.listing import routes as listing
-from cloister.interfaces.http.mcp import routes as mcp
 from cloister.interfaces.http.metrics import Metrics
 from cloister.interfaces.http.middleware import RequestMiddleware
-from cloister.interfaces.http.openai import models as openai_models
-from cloister.interfaces.http.openai import routes as openai_chat
 from cloister.interfaces.http.openai.errors import on_http_error
 from cloister.interfaces.http.openapi.document import DescribedApp
 from cloister.interfaces.http.receipts import routes as receipts
@@ -40,7 +36,6 @@ from cloister.interfaces.http.resources import (
     corrections,
     entities,
     erasure,
-    items,
     memories,
     profiles,
     recall,
@@ -48,6 +43,7 @@ from cloister.interfaces.http.resources import (
     sessions,
     tenants,
 )
+from cloister.interfaces.http.sessions import titles
 from cloister.services.processes import Process
 
 # FastAPI's own telemetry would send paths, queries and texts of errors to any provider of the process: they contain external ids.
@@ -119,16 +115,12 @@ def create_app(
         recall,
         receipts,
         sessions,
-        items,
-        files,
+        titles,
         memories,
         corrections,
         entities,
         chat,
         model_test,
-        openai_chat,
-        openai_models,
-        mcp,
         events,
         tenants,
         retention,

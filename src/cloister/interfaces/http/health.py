@@ -6,7 +6,8 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
-from cloister.domain.errors import CloisterError
+from cloister.bootstrap import Services
+from cloister.domain.errors import CloisterError, StorageError
 from cloister.interfaces.http.chat.relay import PeerRelay
 from cloister.interfaces.http.dispatch.callers import AllServices, needs
 from cloister.interfaces.http.dispatch.routes import UnqueuedRoute
@@ -26,11 +27,12 @@ class Alive(BaseModel):
 
 class Ready(BaseModel):
     """`waiting` is how many messages are not indexed yet; `stale` how many messages, memories and entities another version of
-    Cloister indexed, which this one is rebuilding. It is left out where there are none."""
+    Cloister indexed, which this one is rebuilding. It is left out where there are none. Where the rows of all tenants cannot be
+    counted, because a part of the database is away, `waiting` is "unknown", and `stale` is left out."""
 
     status: Literal["ready"]
     schema_version: int
-    waiting: int
+    waiting: int | Literal["unknown"]
     stale: OnlyIfStale = None
 
 
@@ -48,16 +50,24 @@ async def livez(request: Request) -> Response:
 @router.get("/readyz", response_model=Ready, summary="Ready")
 @needs("nothing")
 def readyz(services: AllServices) -> Response:
-    """Readiness: the database can be read, its schema is the one of this version, the index can be searched, and the last write
-    of this process succeeded. After a failed write it answers why until a write succeeds; the server tries one by itself."""
+    """Readiness: the database can be read, its schema is the one of this version, and the last write of this process succeeded.
+    After a failed write it answers why until a write succeeds; the server tries one by itself. Counts over all tenants that
+    cannot be made do not make it fail."""
     try:
-        version, waiting = services.health.schema_version(), services.queue.waiting()
-        stale = services.health.stale()
+        waiting, stale = _counts(services)
+        version = services.health.schema_version()
     except CloisterError:
         return problem("storage_unavailable", "Not ready: the database or the index cannot be used now.")
     if (failing := services.health.write_problem()) is not None:
         return problem(failing.code, f"Not ready, because the last write failed. {sentence_of(failing)}")
     return answer(Ready(status="ready", schema_version=version, waiting=waiting, stale=stale or None))
+
+
+def _counts(services: Services) -> tuple[int | Literal["unknown"], int]:
+    try:
+        return services.queue.waiting(), services.health.stale()
+    except StorageError:
+        return "unknown", 0
 
 
 @router.get("/metrics", response_class=PlainTextResponse)

@@ -140,7 +140,8 @@ class _QueueMetrics(Collector):
 
 
 class _StoredMetrics:
-    """The gauges that are read from the database, for one scrape. Once a read fails, the rest is not tried."""
+    """The gauges that are read from the database, for one scrape. A gauge that cannot be read is left out; once the database does
+    not answer at all, the rest is not tried."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -179,5 +180,5 @@ class _StoredMetrics:
         try:
             return read()
         except StorageError:
-            self.is_up = False
+            self.is_up = self._services.health.answers()
             return None

@@ -1,8 +1,8 @@
 """`cloister serve --processes N`: one process that starts N others, which accept connections on one socket (OPS-4).
 
 A process that ends by itself is started again. SIGHUP replaces all, one after another: the new one answers before the old one
-finishes its requests and ends. The others end with this one, however it ends: their standard input is a pipe
-from it.
+finishes its requests and ends. One that was asked to end and has not after a minute is killed. The others end with this one,
+however it ends: their standard input is a pipe from it.
 """
 
 import logging
@@ -26,6 +26,8 @@ from cloister.settings import DESCRIPTORS, inherited_descriptors
 READY = b"ready\n"
 _LOOK_SECONDS = 0.2
 _SECONDS_TO_START = 120.0
+_SECONDS_TO_END = 60.0
+"""Longer than a process takes to finish or cut its requests, and to close its database."""
 _FEWEST_SECONDS_ALIVE = 5.0
 _PAUSE_SECONDS = 1.0
 
@@ -47,9 +49,10 @@ class _Child:
 
     def _listen(self) -> None:
         assert self.process.stdout is not None
-        for line in self.process.stdout:
-            if line == READY:
-                self._ready.set()
+        with self.process.stdout as lines:
+            for line in lines:
+                if line == READY:
+                    self._ready.set()
 
     @property
     def is_running(self) -> bool:
@@ -68,8 +71,22 @@ class _Child:
         if self.is_running:
             self.process.send_signal(signal.SIGTERM)
 
-    def join(self) -> int:
-        return self.process.wait()
+    def join(self, until: float | None = None) -> int:
+        """Wait until it has ended, and return its status. At the time `until` it is killed: it has not ended by itself."""
+        try:
+            return self.process.wait(max(0.0, (_deadline() if until is None else until) - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            log(logging.ERROR, "process did not end, and is killed", process=self.process.pid)
+            self.process.kill()
+            return self.process.wait()
+        finally:
+            assert self.process.stdin is not None
+            self.process.stdin.close()
+
+
+def _deadline() -> float:
+    """By when a process that was asked to end now has to have ended."""
+    return time.monotonic() + _SECONDS_TO_END
 
 
 class Supervisor:
@@ -102,8 +119,10 @@ class Supervisor:
         finally:
             for child in self._children:
                 child.stop()
+            until = _deadline()
             for child in self._children:
-                child.join()
+                child.join(until)
+            self._buckets.close()
 
     def _start(self) -> _Child:
         return _Child(self._descriptors, self._environment)

@@ -26,6 +26,7 @@ from cloister.interfaces.mcp.quotations import (
 from cloister.interfaces.mcp.recalled_context import recall_context
 from cloister.interfaces.mcp.tools import SEARCH_LIMIT, Tool
 from cloister.interfaces.python.pages import ListCursors
+from cloister.services.certificates.certify import Certificate
 from cloister.services.recall.search import Hit
 
 Answer = dict[str, Any]
@@ -82,8 +83,20 @@ def _list_memories(connection: McpConnection, given: Mapping[str, Any]) -> Answe
 def _forget(connection: McpConnection, given: Mapping[str, Any]) -> Answer:
     memory = parse_memory_id(given["memory_id"])
     connection.services.pool_reader.memory(connection.reach, memory)
-    connection.services.memories.forget(connection.reach, memory)
-    return {"forgotten": given["memory_id"]}
+    removal = connection.services.memories.forget(connection.reach, memory)
+    certificate = connection.services.certification.certify(connection.reach, removal)
+    return {"forgotten": given["memory_id"], "certificate": _short(certificate)}
+
+
+def _short(certificate: Certificate) -> Answer:
+    """Counts instead of ids, so that a deletion of any size fits into an answer; over HTTP the whole certificate is answered."""
+    named, more = certificate.removal.named, certificate.removal.more
+    return {
+        "removed": {kind: len(named.get(kind, ())) + more.get(kind, 0) for kind in sorted({*named, *more})},
+        "all_checks_passed": all(check.passed for check in certificate.checks),
+        "checks": len(certificate.checks),
+        "checks_not_made": len(certificate.not_made),
+    }
 
 
 def _search(connection: McpConnection, given: Mapping[str, Any]) -> Answer:

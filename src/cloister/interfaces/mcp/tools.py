@@ -94,6 +94,19 @@ _HITS = _list_of(
 )
 _MEMORIES = _list_of(id=_TEXT, content=_TEXT, said_by=_TEXT, session=_TEXT, created_at=_TEXT)
 
+_CERTIFICATE: Schema = {
+    "type": "object",
+    "description": "What was deleted, counted by kind, and the checks that were made afterwards.",
+    "properties": {
+        "removed": {"type": "object", "additionalProperties": _NUMBER},
+        "all_checks_passed": {"type": "boolean"},
+        "checks": _NUMBER,
+        "checks_not_made": _NUMBER,
+    },
+    "required": ["removed", "all_checks_passed", "checks", "checks_not_made"],
+    "additionalProperties": False,
+}
+
 _ALL = (
     Tool(
         name="get_context",
@@ -186,10 +199,11 @@ _ALL = (
         title="Forget a memory",
         description=(
             "Delete one memory for good, by its id. Only when the user asks for it. The conversations it came from are not deleted."
+            " The certificate counts what went, and says whether the checks made afterwards passed."
         ),
         arguments={"memory_id": text_argument("The id of the memory: mem_ and 16 digits.", _LONGEST_ID)},
         required=("memory_id",),
-        output=_answer(forgotten=_TEXT),
+        output=_answer(forgotten=_TEXT, certificate=_CERTIFICATE),
         writes=True,
         destructive=True,
         idempotent=False,

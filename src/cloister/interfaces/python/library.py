@@ -183,6 +183,14 @@ class Cloister(
         """
         return self._backend.choose_branch(session_id, parse_message_id(message_id))
 
+    def title_session(self, session_id: str, *, replaces: str | None = None) -> Session:
+        """Give a session a title that the chat model makes of its first exchange, of at most eight words.
+
+        A session that has a title keeps it, unless that is `replaces`. Raises `Conflict` without a finished reply, and
+        `ModelUnavailable` if no model is connected or it does not answer.
+        """
+        return self._backend.title_session(session_id, replaces)
+
     def forget_message(self, message_id: str, *, dry_run: bool = False) -> Removed:
         """Delete one message, with the memories and observations that derive from it. Returns its certificate or, with `dry_run`,
         what would go."""
@@ -265,13 +273,19 @@ class Cloister(
     # What is extracted from messages
 
     def observations(
-        self, session_id: str, *, limit: int = 50, after: str | None = None, cursor: str | None = None
+        self,
+        session_id: str,
+        *,
+        limit: int = 50,
+        after: str | None = None,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> Page[Observation]:
         """List the observations of a session: notes that compress messages older than its recent window, in their order.
 
-        From a `cursor` or from behind the observation `after`.
+        From a `cursor` or from behind the observation `after`. With a `filter`, as in `search`, only those that it lets pass.
         """
-        return self._backend.observations(session_id, page_after(limit, cursor, after, parse_observation_id))
+        return self._backend.observations(session_id, page_after(limit, cursor, after, parse_observation_id, filter))
 
     def extract(self, session_id: str) -> Extraction:
         """Extract memories, entities and observations from the new messages of a session now. A server does so by itself.

@@ -17,6 +17,7 @@ from cloister.domain.project_settings import prompt_warnings, warnings_of
 from cloister.domain.timestamps import iso
 from cloister.interfaces.python.certificates.shapes import Certificate, Removed, RemovedRows
 from cloister.interfaces.python.preview_shapes import VisibilityPreview, visibility_preview_shape
+from cloister.services.conversations.default_sessions import DefaultSession
 from cloister.services.conversations.forget import ForgottenCounts
 from cloister.services.conversations.move import MoveCounts
 
@@ -102,6 +103,15 @@ class MessageContext:
 
     session_id: str
     trigger_id: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryToolSession:
+    """The session with the files of a project and a user that a memory tool without a session uses. It need not exist yet."""
+
+    session_id: str
+    project_id: str | None
+    user_id: str | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -273,3 +283,8 @@ def erased_project_shape(counts: UserCounts, removed: Removed) -> DeletedProject
         would_remove=removed.would_remove,
         deleted=DeletedContents(**numbers),
     )
+
+
+def memory_tool_session_shape(session: DefaultSession) -> MemoryToolSession:
+    project = None if session.project is None else format_project_id(session.project)
+    return MemoryToolSession(session_id=session.external_id, project_id=project, user_id=session.user)

@@ -113,7 +113,7 @@ class TenantSettings:
 class Retention:
     """How much was too old, and was forgotten, or would be; `sessions` are those that lost messages. Not `complete`: one call does
     not forget more, and the next one, or the worker, goes on. `certificate` names what went; it is null if nothing did, and for a
-    dry run."""
+    dry run. `entities` lost their last mention; `receipts` are those of contexts and searches, with what was asked."""
 
     sessions: int
     messages: int
@@ -121,6 +121,8 @@ class Retention:
     observations: int
     complete: bool
     files: int = 0
+    entities: int = 0
+    receipts: int = 0
     certificate: Certificate | None = field(default=None, compare=False)
 
 

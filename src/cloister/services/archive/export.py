@@ -75,7 +75,7 @@ def _records(transaction: Transaction, target: ArchiveTarget, now: int) -> Itera
         yield from (message.line() for message in rows.messages(session))
         yield from (memory.line() for memory in rows.memories(session.record.id))
         yield from (observation.line() for observation in rows.observations(session.record.id))
-        yield from (response.line() for response in rows.responses(session.record.id))
+        yield from (response.line() for response in rows.responses(session))
         yield from (file.line() for file in files.of_session(session))
     yield from (pair.line() for pair in rows.replacements())
     for entity in rows.entities():

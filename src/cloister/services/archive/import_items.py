@@ -8,6 +8,7 @@ from cloister.domain.archive.records import ItemRecord, ResponseRecord
 from cloister.domain.conversation import Session
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import MessageId
+from cloister.domain.sessions.request_echo import shown_body
 from cloister.services.conversations.item_format import checked_frame, checked_other
 from cloister.services.conversations.items import MOST_AFTER_A_MESSAGE
 from cloister.storage.interface import Transaction
@@ -80,9 +81,15 @@ def add_items(
 
 
 def add_responses(
-    transaction: Transaction, session: Session, responses: Sequence[tuple[ResponseRecord, dict[str, Any]]], shift: int
+    transaction: Transaction,
+    session: Session,
+    responses: Sequence[tuple[ResponseRecord, dict[str, Any]]],
+    shift: int,
+    *,
+    with_requests: bool,
 ) -> None:
-    """Add responses that are missing, to questions that are here."""
+    """Add responses that are missing, to questions that are here. Without `with_requests` they show nothing of their requests: the
+    session is in another pool now."""
     rows = ImportedRows(transaction)
     questions = [MessageId(record.question_id + shift) for record, _ in responses]
     present = ExtractionStore(transaction).present(session.id, questions, all_branches=True) if questions else ()
@@ -90,12 +97,13 @@ def add_responses(
         question = MessageId(record.question_id + shift)
         if question in present:
             messages = [message + shift for message in record.message_ids]
+            shown = body if with_requests else shown_body(body, None)
             row = ResponseRow(
                 session=session.external_id,
                 question=question,
                 reply=None if record.reply_id is None else MessageId(record.reply_id + shift),
                 owns_messages=record.owns_messages,
-                body=json.dumps({**body, "messages": messages}),
+                body=json.dumps({**shown, "pool": session.pool, "messages": messages}),
             )
             rows.add_response(session.id, record.id, row)
 

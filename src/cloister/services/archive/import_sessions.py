@@ -195,10 +195,10 @@ class SessionImport:
         session, is_new = self._session(transaction, rows, pools, batch.record)
         shift = (session.id - batch.record.id) << SEQUENCE_BITS
         messages = self._add_messages(transaction, rows, pools, session, batch, indexed, shift, now)
-        if batch.items:
+        if batch.items or batch.responses:
             is_same = self._is_in_its_pool(transaction, session, batch.record)
             add_items(transaction, session, batch.items, shift, with_others=is_same)
-        add_responses(transaction, session, batch.responses, shift)
+            add_responses(transaction, session, batch.responses, shift, with_requests=is_same)
         _note_past(transaction, session, batch, shift)
         memories, ids = _add_memories(transaction, rows, session, batch, known, shift)
         for memory, revision in batch.revisions:

@@ -94,7 +94,8 @@ class Certification:
         """Whether the index still names a removed message for its own words; an external index is asked for the points too."""
         if self._external is not None:
             sessions = [session.id for session in removal.sessions if session.is_deleted]
-            points = self._external.count(sessions, removal.messages, [*removal.entities, *removal.hidden_entities])
+            entities = [*removal.entities, *removal.hidden_entities]
+            points = self._external.count(reach.tenant, sessions, removal.messages, entities)
             return [Check(check="index", passed=not points)]
         if removal.is_tenant:
             return "The exact index reads the rows of the database, and the tenant has none."

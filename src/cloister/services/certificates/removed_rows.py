@@ -1,6 +1,7 @@
 """Note what a transaction is about to remove, for the answer and for the checks after it (PRF-4). Call it before the removal."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from cloister.domain.conversation import Session
 from cloister.domain.erasure import MOST_TEXTS, EmptiedSession, Removal, RemovedFile, RemovedText
@@ -101,19 +102,24 @@ def note_messages(
     return NotedEntities(transaction, mentioned)
 
 
-def remove_old_rows(transaction: Transaction, session: Session, before: int, removal: Removal) -> int:
+class RemovedOldRows(NamedTuple):
+    files: int
+    receipts: int
+
+
+def remove_old_rows(transaction: Transaction, session: Session, before: int, removal: Removal) -> RemovedOldRows:
     """Remove and note the files that were not changed since a time, and the receipts of contexts and searches from before it;
-    returns how many files. Files of another pool, from before the session moved, go too, and are not named."""
+    returns how many. Files of another pool, from before the session moved, go too, and are not named."""
     rows = RemovalStore(transaction)
     note_receipts(removal, rows.old_receipts(session.id, before))
-    ReceiptStore(transaction).remove_old(session.id, before)
+    receipts = ReceiptStore(transaction).remove_old(session.id, before)
     stored = rows.files(session)
     removed = remove_old_files(transaction, session.id, before)
     if removed:
         gone = sorted({*stored} - {*rows.files(session)})
         removal.files.extend(RemovedFile(session.id, file.path, file.updated_at) for file in gone)
         removal.name("files", [f"/memories/{file.path}" for file in gone if file.pool == session.pool])
-    return removed
+    return RemovedOldRows(files=removed, receipts=receipts)
 
 
 def _note_items(rows: RemovalStore, session: Session, removal: Removal) -> None:

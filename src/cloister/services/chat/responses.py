@@ -13,6 +13,7 @@ from cloister.domain.conversation import Message, Session
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MessageId
 from cloister.domain.scope import Reach
+from cloister.domain.sessions.request_echo import shown_body
 from cloister.services.chat.reply_buffer import FinishedReply, ToolCall
 from cloister.services.chat.turns import Turn
 from cloister.services.conversations.forget import Forgetting
@@ -33,16 +34,8 @@ from cloister.storage.stores.sessions import SessionStore
 MOST_HISTORY = 400
 """The maximum number of items of a session that a model is shown."""
 
+
 # What a response repeats of its request, where it is not shown: the session has left the pool in which it was asked (ISO-12).
-_NOT_SHOWN: Mapping[str, Any] = {
-    "instructions": None,
-    "metadata": {},
-    "tools": [],
-    "tool_choice": "auto",
-    "text": {"format": {"type": "text"}},
-}
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredResponse:
     """A response as it was answered, without its output, and the items of its output that are still there."""
@@ -195,9 +188,7 @@ class Responses:
             for item in body["output"]:
                 with suppress(NotFound):  # it was deleted, or stayed in the pool in which it was made
                     output.append(find_item(transaction, session, item))
-            if body.get("pool") != session.pool:
-                body["echo"] = {**body["echo"], **_NOT_SHOWN}
-            return StoredResponse(session=session, body=body, output=tuple(output))
+            return StoredResponse(session=session, body=shown_body(body, session.pool), output=tuple(output))
 
     def remove(self, reach: Reach, response: str) -> None:
         """Delete a response; with its messages and other items, if its request named no conversation that they belong to."""

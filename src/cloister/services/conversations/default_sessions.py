@@ -1,4 +1,5 @@
-"""The session that a connection writes to if it names none: one for each project and user, under a name that nobody else can guess.
+"""The session that a connection or a memory tool writes to if it names none: one for each project and user, under a name that
+nobody else can guess.
 
 The name is an HMAC with the tenant's secret, which never leaves the database: it is the same in every process and after a restart.
 A name that is in use outside its scope, because its session was moved, is passed over, and the next one is used.
@@ -7,15 +8,26 @@ A name that is in use outside its scope, because its session was moved, is passe
 import hmac
 import json
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
+from cloister.domain.errors import Forbidden
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
+from cloister.domain.text import checked_name
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.sessions import SessionStore
-from cloister.storage.stores.tenants import TenantStore
+from cloister.storage.stores.tenants import ProjectStore, TenantStore
 
 _DIGITS = 32
 _MOST_NAMES = 64
+
+
+class DefaultSession(NamedTuple):
+    """The name of a default session, which need not exist yet, and the scope that it is of."""
+
+    external_id: str
+    project: ProjectId | None
+    user: str | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,7 +37,20 @@ class DefaultSessions:
     database: Database
     prefix: str
 
-    def name(self, reach: Reach, project: ProjectId) -> str:
+    def of(self, reach: Reach, project: ProjectId | None, user: str | None) -> DefaultSession:
+        """The default session of a project, or of none, and of a user that the caller named. Of a bound caller it is that of its
+        user. `Forbidden` or `NotFound` for a caller that does not reach the project or the user."""
+        if user is not None:
+            checked_name(user, "user_id")
+        if project is None and reach.confined_to is not None:
+            raise Forbidden("This key is confined to its project: it cannot use what is in no project.")
+        narrow = replace(reach, user=reach.user_of(user))
+        if project is not None:
+            with self.database.read(narrow) as transaction:
+                ProjectStore(transaction).get(project)
+        return DefaultSession(external_id=self.name(narrow, project), project=project, user=narrow.user)
+
+    def name(self, reach: Reach, project: ProjectId | None) -> str:
         """The external id of the default session of a project and of the reach's user, whether it exists or not. Nothing is created
         but the tenant's secret."""
         # A session outside the caller's reach is looked for too: its name is passed over, and nothing else of it is used.
@@ -44,7 +69,9 @@ class DefaultSessions:
         assert name is not None
         return name
 
-    def _first_usable(self, transaction: Transaction, secret: bytes, project: ProjectId, user: str | None) -> str:
+    def _first_usable(
+        self, transaction: Transaction, secret: bytes, project: ProjectId | None, user: str | None
+    ) -> str:
         sessions, name = SessionStore(transaction), ""
         for number in range(_MOST_NAMES):
             name = self._name(secret, project, user, number)
@@ -53,6 +80,6 @@ class DefaultSessions:
                 break
         return name
 
-    def _name(self, secret: bytes, project: ProjectId, user: str | None, number: int) -> str:
+    def _name(self, secret: bytes, project: ProjectId | None, user: str | None, number: int) -> str:
         scope = json.dumps([self.prefix, project, user, number]).encode()
         return f"{self.prefix}{hmac.digest(secret, scope, 'sha256').hex()[:_DIGITS]}"

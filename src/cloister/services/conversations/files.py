@@ -2,44 +2,20 @@
 in."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
-from cloister.domain.conversation import Session
-from cloister.domain.errors import Conflict
-from cloister.domain.files.commands import FileAnswer, FileCommand, run_command
+from cloister.domain.files.answer import FileAnswer
+from cloister.domain.files.commands import FileCommand, run_command
 from cloister.domain.files.tree import Change, FileError, FileTree, Path, Removed, Stored
-from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach
+from cloister.domain.sessions.expected import ANY_SESSION, ExpectedSession
 from cloister.domain.timestamps import Clock
 from cloister.domain.usage import Limits, refuse_over
+from cloister.services.conversations.expected import check_expected
 from cloister.services.conversations.forget import Forgetting
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.files.trees import FileStore, count_files
 from cloister.storage.stores.sessions import SessionStore
-from cloister.storage.stores.tenants import ProjectStore
 from cloister.storage.stores.usage import UsageStore
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ExpectedSession:
-    """What the session has to be for a command to be carried out: in this project if `checks_project`, where None is no project,
-    and of this user if there is one."""
-
-    checks_project: bool = False
-    project: ProjectId | None = None
-    user: str | None = None
-
-    def check(self, transaction: Transaction, session: Session) -> None:
-        """Raises `Conflict` if the session is another one, and `NotFound` if there is no such project."""
-        if self.project is not None:
-            ProjectStore(transaction).get(self.project)
-        if self.user is not None and session.user_id != self.user:
-            raise Conflict(f"The session {session.external_id!r} exists already with another user_id.")
-        if self.checks_project and session.project != self.project:
-            raise Conflict(f"The session {session.external_id!r} exists already in another project.")
-
-
-ANY_SESSION = ExpectedSession()
 
 
 class MemoryFiles:
@@ -64,7 +40,7 @@ class MemoryFiles:
         """Answer a `view`, which reads only."""
         with self._database.read(reach) as transaction:
             session = SessionStore(transaction).get(external_id)
-            expected.check(transaction, session)
+            check_expected(transaction, session, expected)
             store = FileStore(transaction, session.id, session.pool)
             return _answer(FileTree(store.sizes(), store.text), command)
 
@@ -75,7 +51,7 @@ class MemoryFiles:
 
         def work(transaction: Transaction) -> tuple[FileAnswer, bool]:
             session = SessionStore(transaction).lock(external_id).session
-            expected.check(transaction, session)
+            check_expected(transaction, session, expected)
             store = FileStore(transaction, session.id, session.pool)
             sizes = store.sizes()
             tree = FileTree(sizes, store.text)

@@ -18,11 +18,13 @@ from cloister.domain.identifiers import (
     format_message_id,
 )
 from cloister.domain.scope import Reach
+from cloister.domain.sessions.expected import ANY_SESSION, ExpectedSession
 from cloister.domain.tracing.interface import NO_TRACING, MemorySpan, Tracer
 from cloister.domain.truth.supersession import Person
 from cloister.index.interface import WINDOW_REACH, ExternalIndex
 from cloister.services.certificates.rehearsal import run
 from cloister.services.certificates.removed_rows import note_messages, note_observations, note_session
+from cloister.services.conversations.expected import check_expected
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.entities import EntityIndexing
@@ -58,11 +60,13 @@ class ForgottenCounts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RemovedMessages:
-    """How many messages were removed, and how many memories that derive from them; and the entities that went with them."""
+    """How many messages were removed, and how many memories that derive from them; and the names of entities that went with them,
+    with the number of entities that were shown and have no name left."""
 
     messages: int
     memories: int
     entities: tuple[EntityId, ...] = ()
+    ended_entities: int = 0
 
 
 class Forgetting:
@@ -128,11 +132,14 @@ class Forgetting:
         self.clean_up()
         return forgotten
 
-    def contents(self, reach: Reach, external_id: str, *, dry_run: bool = False) -> ForgottenCounts:
-        """Remove all messages of a session; the empty session stays. With `dry_run` the transaction is rolled back."""
+    def contents(
+        self, reach: Reach, external_id: str, *, dry_run: bool = False, expected: ExpectedSession = ANY_SESSION
+    ) -> ForgottenCounts:
+        """Remove all messages of a session, if it is as expected; the empty session stays. With `dry_run` the transaction is rolled
+        back."""
 
         def work(transaction: Transaction) -> tuple[Session, ForgottenCounts, list[Session]]:
-            session, forgotten, quoting = self._empty(transaction, external_id, is_deleted=False)
+            session, forgotten, quoting = self._empty(transaction, external_id, is_deleted=False, expected=expected)
             version = PoolStore(transaction, self._generation).raise_version(session.pool)
             SessionStore(transaction).note_removal(session.id, removed=forgotten.messages, version=version)
             ExtractionStore(transaction).recount_unchecked(session.id)
@@ -147,12 +154,20 @@ class Forgetting:
                 self.clean_up()
             return forgotten
 
-    def message(self, reach: Reach, message: MessageId, *, dry_run: bool = False) -> Removal:
-        """Remove one message. With `dry_run` the transaction is rolled back."""
+    def message(
+        self,
+        reach: Reach,
+        message: MessageId,
+        *,
+        dry_run: bool = False,
+        expected: ExpectedSession = ANY_SESSION,
+    ) -> Removal:
+        """Remove one message, if its session is as expected. With `dry_run` the transaction is rolled back."""
 
         def work(transaction: Transaction) -> tuple[list[Session], Removal]:
             external_id = MessageStore(transaction).session_name(message)
             session = SessionStore(transaction).lock(external_id).session
+            check_expected(transaction, session, expected)
             quotations = QuotationRemoval(transaction, self._generation)
             notes = ObservationStore(transaction)
             quotations.add_messages(session, [message], notes.contents(session.id, message))
@@ -174,10 +189,16 @@ class Forgetting:
             return removal
 
     def _empty(
-        self, transaction: Transaction, external_id: str, *, is_deleted: bool
+        self,
+        transaction: Transaction,
+        external_id: str,
+        *,
+        is_deleted: bool,
+        expected: ExpectedSession = ANY_SESSION,
     ) -> tuple[Session, ForgottenCounts, list[Session]]:
         """Remove the contents of a session. Also returns the sessions with messages that quoted it."""
         session = SessionStore(transaction).lock(external_id).session
+        check_expected(transaction, session, expected)
         quotations = QuotationRemoval(transaction, self._generation)
         supersession = Supersession(transaction)
         PoolStore(transaction, self._generation).lock(session.pool)
@@ -243,7 +264,9 @@ class Forgetting:
         ExtractionStore(transaction).recount_unchecked(session.id)
         for message in messages:
             self.note_removal(transaction, session.id, message)
-        return RemovedMessages(messages=removed, memories=forgotten_memories, entities=entities.gone)
+        return RemovedMessages(
+            messages=removed, memories=forgotten_memories, entities=entities.gone, ended_entities=entities.ended
+        )
 
     def remove_memories(self, transaction: Transaction, session: Session, memories: Sequence[MemoryId]) -> int:
         """Remove memories of a session, in a transaction that has locked it; what they superseded is true again (MEM-12)."""

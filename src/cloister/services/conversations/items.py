@@ -9,6 +9,8 @@ from cloister.domain.errors import Conflict, InvalidRequest, NotFound, TooLarge
 from cloister.domain.history import words_key
 from cloister.domain.identifiers import MessageId, new_removal_id
 from cloister.domain.scope import Reach
+from cloister.domain.sessions.expected import ANY_SESSION, ExpectedSession
+from cloister.services.conversations.expected import check_expected
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.item_format import (
     NewItem,
@@ -86,7 +88,7 @@ class ItemWriter:
 
 
 class Items:
-    """Each call is one transaction."""
+    """Each call is one transaction. With `expected` it is carried out only if the session is as expected: else `Conflict`."""
 
     def __init__(
         self,
@@ -120,7 +122,13 @@ class Items:
         return session
 
     def add(
-        self, reach: Reach, external_id: str, items: Sequence[NewItem], *, compares: bool = True
+        self,
+        reach: Reach,
+        external_id: str,
+        items: Sequence[NewItem],
+        *,
+        compares: bool = True,
+        expected: ExpectedSession = ANY_SESSION,
     ) -> list[StoredItem]:
         """Append items in order, all or none. An item that a response made in this session, and that its client now adds, is not
         stored twice: the stored one is returned. Without `compares`, for callers that may not read, it is."""
@@ -130,6 +138,7 @@ class Items:
 
         def work(transaction: Transaction) -> tuple[Session, tuple[Message, ...], list[StoredItem]]:
             session = SessionStore(transaction).lock(external_id).session
+            check_expected(transaction, session, expected)
             known = _made_here(transaction, session, items) if compares else [None] * len(items)
             new = [index for index in range(len(items)) if known[index] is None]
             chosen = [items[index] for index in new]
@@ -151,10 +160,12 @@ class Items:
         limit: int,
         after: str | Position | None = None,
         newest_first: bool = False,
+        expected: ExpectedSession = ANY_SESSION,
     ) -> list[StoredItem]:
         """A page of items; `after` is the id or the position of the last item of the page before."""
         with self._database.read(reach) as transaction:
             session = SessionStore(transaction).get(external_id)
+            check_expected(transaction, session, expected)
             start = find_item(transaction, session, after).position if isinstance(after, str) else after
             read = items_before if newest_first else items_after
             return read(transaction, session, start, limit)
@@ -163,11 +174,12 @@ class Items:
         with self._database.read(reach) as transaction:
             return find_item(transaction, SessionStore(transaction).get(external_id), item)
 
-    def remove(self, reach: Reach, external_id: str, item: str) -> Session:
+    def remove(self, reach: Reach, external_id: str, item: str, expected: ExpectedSession = ANY_SESSION) -> Session:
         """Forget one item: a message with all that derives from it and the items that follow it, or another item alone."""
 
         def work(transaction: Transaction) -> tuple[Session, MessageId | None]:
             session = SessionStore(transaction).lock(external_id).session
+            check_expected(transaction, session, expected)
             found = find_item(transaction, session, item)
             if found.message is None:
                 ItemStore(transaction, session.id, session.pool).remove(found.position)
@@ -178,7 +190,7 @@ class Items:
             self._events.changed(session)
             self._forgetting.clean_up()
         else:
-            self._forgetting.message(reach, message)
+            self._forgetting.message(reach, message, expected=expected)
         return session
 
     def _prepare(self, items: Sequence[NewItem]) -> list[PreparedMessage]:

@@ -13,7 +13,7 @@ from typing import cast
 from cloister.domain.conversation import Session
 from cloister.domain.erasure import Removal
 from cloister.domain.errors import Forbidden, NotFound
-from cloister.domain.identifiers import MemoryId, MessageId, ProjectId, SessionId, TenantId, format_tenant_id
+from cloister.domain.identifiers import MemoryId, MessageId, ProjectId, ReceiptId, SessionId, TenantId, format_tenant_id
 from cloister.domain.project_settings import checked_retention_days, retention_days, stricter
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
@@ -21,6 +21,7 @@ from cloister.services.certificates.removed_rows import (
     note_memories,
     note_messages,
     note_observations,
+    note_receipts,
     remove_old_rows,
 )
 from cloister.services.conversations.forget import Forgetting, RemovedMessages
@@ -38,6 +39,7 @@ MOST_MESSAGES_A_CALL = 20_000
 # One transaction keeps other writers of a SQLite database waiting.
 _BATCH = 50
 _PAGE = 200
+_COUNTED = ("messages", "memories", "observations", "files", "entities", "receipts")
 NOTHING_OLD = OldCounts(sessions=0, messages=0, memories=0, observations=0)
 
 
@@ -80,7 +82,7 @@ class Retention:
         self._clock = clock
         self._events = events
         self._lock = threading.Lock()
-        self._forgotten: Counter[str] = Counter({"messages": 0, "memories": 0, "observations": 0, "files": 0})
+        self._forgotten: Counter[str] = Counter(dict.fromkeys(_COUNTED, 0))
 
     @property
     def forgotten(self) -> Mapping[str, int]:
@@ -114,7 +116,7 @@ class Retention:
         now, counts = self._clock(), NOTHING_OLD
         with self._database.read(reach) as transaction:
             for each, kept in self._rules(transaction, project, wanted, is_given=days is not None):
-                counts = _sum(counts, RetentionStore(transaction).counts(each, _before(now, kept)))
+                counts += RetentionStore(transaction).counts(each, _before(now, kept))
         return counts
 
     def apply(self, reach: Reach, project: ProjectId | None = None) -> Retained:
@@ -122,10 +124,11 @@ class Retention:
         _refuse_narrow(reach, project)
         counts, removal = NOTHING_OLD, Removal()
         try:
+            counts += self._forget_searches(reach, project, removal)
             for aged in self._sessions(reach, project):
                 was_counted = False
                 for batch in self.batches(aged, removal):
-                    counts = _sum(counts, replace(batch, sessions=0) if was_counted else batch)
+                    counts += replace(batch, sessions=0) if was_counted else batch
                     was_counted = was_counted or batch.sessions > 0
                     if counts.messages + counts.memories >= MOST_MESSAGES_A_CALL:
                         return Retained(counts=counts, complete=False, removal=removal)
@@ -136,8 +139,12 @@ class Retention:
 
     def due(self) -> Iterator[AgedSession]:
         """The sessions of all tenants that may have something too old."""
-        for (tenant,) in self._database.maintenance.rows("tenants_with_retention"):
-            yield from self._sessions(Reach(tenant=TenantId(cast(int, tenant))), None)
+        for reach in self._tenants():
+            yield from self._sessions(reach, None)
+
+    def searches(self) -> OldCounts:
+        """Forget the receipts of all tenants' searches that belong to no session and are too old."""
+        return sum((self._forget_searches(reach, None, Removal()) for reach in self._tenants()), NOTHING_OLD)
 
     def batches(self, aged: AgedSession, removal: Removal | None = None) -> Iterator[OldCounts]:
         """Forget what is too old in a session, a transaction for each item; what was forgotten in it is yielded after its commit,
@@ -160,6 +167,32 @@ class Retention:
     def clean_up(self) -> None:
         """After batches: remove what is left of the forgotten text in the engine's own files and in an external index."""
         self._forgetting.clean_up()
+
+    def _tenants(self) -> list[Reach]:
+        rows = self._database.maintenance.rows("tenants_with_retention")
+        return [Reach(tenant=TenantId(cast(int, tenant))) for (tenant,) in rows]
+
+    def _forget_searches(self, reach: Reach, project: ProjectId | None, removal: Removal) -> OldCounts:
+        """Forget the receipts of searches that belong to no session, a batch in each transaction. The settings are read again in
+        each: they may have changed."""
+        counts, is_done = NOTHING_OLD, False
+        while not is_done:
+            receipts = self._database.write(reach, lambda transaction: self._forget_some_searches(transaction, project))
+            note_receipts(removal, receipts)
+            forgotten = OldCounts(sessions=0, messages=0, memories=0, observations=0, receipts=len(receipts))
+            self._count(forgotten)
+            counts += forgotten
+            is_done = not receipts
+        return counts
+
+    def _forget_some_searches(self, transaction: Transaction, project: ProjectId | None) -> list[ReceiptId]:
+        now, store = self._clock(), RetentionStore(transaction)
+        for each, days in self._rules(transaction, project):
+            receipts = store.searches(each, _before(now, days), _PAGE)
+            if receipts:
+                store.remove_searches(receipts)
+                return receipts
+        return []
 
     def _sessions(self, reach: Reach, project: ProjectId | None) -> Iterator[AgedSession]:
         """The sessions with something too old. Notes the age of those that were not looked at since messages were added."""
@@ -211,8 +244,8 @@ class Retention:
         batch = self._remove(transaction, locked.session, messages, memories)
         if batch.done:
             store.note_oldest(locked)
-        files = remove_old_rows(transaction, locked.session, before, batch.removal)
-        return replace(batch, counts=replace(batch.counts, files=files))
+        old = remove_old_rows(transaction, locked.session, before, batch.removal)
+        return replace(batch, counts=replace(batch.counts, files=old.files, receipts=old.receipts))
 
     def _remove(
         self, transaction: Transaction, session: Session, messages: list[MessageId], memories: list[MemoryId]
@@ -242,6 +275,7 @@ class Retention:
             messages=gone.messages,
             memories=forgotten + gone.memories,
             observations=store.remove_observations(session.id, observations),
+            entities=gone.ended_entities,
         )
         quoting = (one for one in quotations.apply() if one.id != session.id)
         return _Batch(counts=counts, changed=(session, *quoting), done=done, removal=removal)
@@ -262,16 +296,6 @@ def _days_of(transaction: Transaction, session: Session) -> int | None:
 def _before(now: int, days: int) -> int:
     """What was said before this time is too old."""
     return now - days * DAY_MICROSECONDS
-
-
-def _sum(first: OldCounts, second: OldCounts) -> OldCounts:
-    return OldCounts(
-        sessions=first.sessions + second.sessions,
-        messages=first.messages + second.messages,
-        memories=first.memories + second.memories,
-        observations=first.observations + second.observations,
-        files=first.files + second.files,
-    )
 
 
 def _refuse_narrow(reach: Reach, project: ProjectId | None = None) -> None:

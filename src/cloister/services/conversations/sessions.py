@@ -65,10 +65,11 @@ class Sessions:
         self._events = events
 
     def create(
-        self, reach: Reach, fields: SessionFields, *, idempotency_key: str | None = None
+        self, reach: Reach, fields: SessionFields, *, idempotency_key: str | None = None, names_field: bool = True
     ) -> tuple[Session, bool]:
         """The session, and whether it is new. The same external id with the same fields gives the existing session. A caller that
-        is bound to a user creates sessions of that user."""
+        is bound to a user creates sessions of that user. Without `names_field`, for callers that may not read, an error does not
+        say which field of an existing session is another one."""
         wanted = checked_fields(replace(fields, user_id=reach.user_of(fields.user_id)))
         if wanted.choices.model is not None:
             self._models.check(wanted.choices.model)
@@ -78,7 +79,7 @@ class Sessions:
             existing = sessions.find(wanted.external_id) if wanted.external_id else None
             session, is_new = self.add(transaction, wanted) if existing is None else (existing, False)
             if not is_new:
-                _refuse_other(session, wanted)
+                _refuse_other(session, wanted, names_field=names_field)
             return session, is_new
 
         if idempotency_key is None:
@@ -338,7 +339,7 @@ def _refuse_leaving(reach: Reach, project: ProjectId | None) -> None:
         raise Forbidden("This key is confined to its project: its sessions stay there.")
 
 
-def _refuse_other(existing: Session, wanted: SessionFields) -> None:
+def _refuse_other(existing: Session, wanted: SessionFields, *, names_field: bool) -> None:
     """Creating the same session twice is allowed; creating another one with the same id is not. What a person may have chosen since
     is compared only where the request names it."""
     pairs = (
@@ -351,4 +352,5 @@ def _refuse_other(existing: Session, wanted: SessionFields) -> None:
     )
     for field, stored, given in pairs:
         if stored != given:
-            raise Conflict(f"The session {existing.external_id!r} exists already with another {field}.")
+            what = f"another {field}" if names_field else "other fields"
+            raise Conflict(f"The session {existing.external_id!r} exists already with {what}.")

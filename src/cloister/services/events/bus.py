@@ -16,12 +16,14 @@ from itertools import count, islice
 from typing import NamedTuple
 
 from cloister.domain.conversation import Message, Session, Status
+from cloister.domain.errors import CloisterError
 from cloister.domain.events import Event, of_messages, of_move, of_session, reset, visible_to
 from cloister.domain.identifiers import ProjectId, TenantId
 from cloister.domain.patterns import anchored
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.services.events.change_poller import ChangePoller, Versions
+from cloister.services.processes import Processes, Seen
 from cloister.storage.interface import Database
 
 BUFFER_SIZE = 1_024
@@ -79,7 +81,9 @@ class _RingBuffer:
 class EventBus:
     """Thread-safe. Publishing costs a dictionary lookup, and with subscribers an append to the buffer."""
 
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, processes: Processes) -> None:
+        self._processes = processes
+        self._seen = Seen()
         self._notifier = database.notifier
         self._publisher = database.notifier.publisher
         self._polls = database.notifier.polls
@@ -271,8 +275,19 @@ class EventBus:
     def _subscribe_to_notifier(self) -> None:
         with self._polling:
             if not self._is_subscribed:
-                self._notifier.subscribe(self._deliver, self._catch_up)
+                if not self._polls:
+                    self._look_for_ended()
+                self._notifier.subscribe(self._deliver, self._catch_up, self._look_for_ended)
                 self._is_subscribed = True
+
+    def _look_for_ended(self) -> None:
+        """Reset all subscribers if another process has ended: if it was killed, its last events were not sent."""
+        try:
+            has_ended, self._seen = self._processes.ended_since(self._seen)
+        except CloisterError:
+            return  # the next look sees it, unless the database was closed
+        if has_ended:
+            self._catch_up()
 
     def _read_versions(self, tenant: TenantId, buffer: _RingBuffer) -> None:
         """Where changes are polled, remember the present state, so that only later changes are published."""

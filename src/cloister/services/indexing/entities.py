@@ -24,7 +24,7 @@ from cloister.storage.stores.messages import Indexed
 T = TypeVar("T")
 _CHUNK = 200
 # Longer than a put takes. A removal that was not cancelled by then is carried out.
-_PUT_MICROSECONDS = 60_000_000
+PUT_MICROSECONDS = 60_000_000
 
 
 class EntityIndexing:
@@ -64,7 +64,7 @@ class EntityIndexing:
     def take_out(self, reach: Reach, removal: int, entity: EntityId) -> None:
         """Remove an entity from the external index, and the removal from the queue."""
         if self._external is not None:
-            self._external.forget_entities([entity])
+            self._external.forget_entities(reach.tenant, [entity])
         self._write(reach, lambda rows: rows.settle_removal(removal, entity))
 
     def index_waiting(self, reach: Reach, project: ProjectId) -> int:
@@ -108,7 +108,7 @@ class EntityIndexing:
     def _put(self, external: ExternalIndex, reach: Reach, words: Sequence[EntityWords]) -> None:
         """A point has words, so its removal is queued first, and cancelled at the end. If the entity is forgotten or changed
         meanwhile, or this process is killed, the point is removed again."""
-        due_at = self._clock() + _PUT_MICROSECONDS
+        due_at = self._clock() + PUT_MICROSECONDS
         ids = [one.entity.id for one in words]
         removals = self._write(reach, lambda rows: rows.note_removal(ids, due_at=due_at))
         external.put_entities([_point(reach, one) for one in words])

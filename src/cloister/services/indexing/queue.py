@@ -6,18 +6,19 @@ points, are made by the process that drains the queue; after a crash the rows ar
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from cloister.domain.identifiers import EntityId, MessageId, SessionId, TenantId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
 from cloister.index.interface import WINDOW_REACH, ExternalIndex, Point
-from cloister.services.indexing.entities import EntityIndexing
+from cloister.services.indexing.entities import PUT_MICROSECONDS, EntityIndexing
 from cloister.services.indexing.indexer import Indexer
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.storage.interface import Database, Row
 from cloister.storage.stores.indexing.index_rows import IndexStore
 
+T = TypeVar("T")
 _CHUNK = 200
 
 
@@ -85,9 +86,9 @@ class IndexQueue:
                     self._entities.take_out(reach, removal, EntityId(entity))
                     continue
                 if self._external is not None and message:
-                    self._external.forget_messages([message])
+                    self._external.forget_messages(tenant, [message])
                 elif self._external is not None:
-                    self._external.forget_sessions([session])
+                    self._external.forget_sessions(tenant, [session])
                 settle = partial(
                     IndexStore.settle_removal,
                     removal=removal,
@@ -108,23 +109,49 @@ class IndexQueue:
             pairs = [(entry.id, indexed) for entry, indexed in zip(words, entries, strict=True)]
             self._write(reach, lambda rows: rows.set_indexed(session, pairs))
         ids = [entry.id for entry in waiting]
-        if self._external is not None and not self._put(self._external, reach, session, ids[0], ids[-1]):
-            return 0
+        if self._external is not None:
+            return len(waiting) if self._put(self._external, reach, session, ids) else 0
         now = self._clock()
         self._write(reach, lambda rows: rows.mark_indexed(ids, now))
         return len(waiting)
 
-    def _put(self, external: ExternalIndex, reach: Reach, session: SessionId, first: int, last: int) -> bool:
-        """Put messages, and again those around them, whose scores they change. A message that was deleted meanwhile is removed, and
-        the others stay in the queue, because it may have contributed to their scores: then this is False."""
-        near = [point.message for point in self._run(reach, session, first, last, WINDOW_REACH)]
+    def _put(self, external: ExternalIndex, reach: Reach, session: SessionId, waiting: Sequence[MessageId]) -> bool:
+        """Put messages, and again those around them, whose scores they change. Their removals are queued first, and cancelled at
+        the end, so that a message that is deleted meanwhile is removed though this process is killed. A deleted message may have
+        contributed to the scores of the others: then these stay in the queue, and this is False."""
+        near = [point.message for point in self._run(reach, session, waiting[0], waiting[-1], WINDOW_REACH)]
         if not near:
-            return True
-        external.put(self._run(reach, session, near[0], near[-1], WINDOW_REACH), near[0], near[-1])
+            return self._mark_put(reach, session, waiting, (), 0)
+        run = self._run(reach, session, near[0], near[-1], WINDOW_REACH)
+        put = [MessageId(point.message) for point in run if near[0] <= point.message <= near[-1]]
+        if not put:
+            return False
+        due_at = self._clock() + PUT_MICROSECONDS
+        removal = self._write(reach, lambda rows: rows.note_put(session, put, due_at=due_at))
+        external.put(run, near[0], near[-1])
         left = {point.message for point in self._run(reach, session, near[0], near[-1], 0)}
-        gone = [message for message in near if message not in left]
-        external.forget_messages(gone)
-        return not gone
+        gone = [message for message in put if message not in left]
+        external.forget_messages(reach.tenant, gone)
+        return self._mark_put(reach, session, () if gone else waiting, put, removal)
+
+    def _mark_put(
+        self,
+        reach: Reach,
+        session: SessionId,
+        waiting: Sequence[MessageId],
+        put: Sequence[MessageId],
+        removal: int,
+    ) -> bool:
+        """Cancel the removals of the messages that were `put`, and mark those that were `waiting` as indexed; returns whether there
+        were any. A message whose removal was carried out meanwhile stays in the queue."""
+        now = self._clock()
+
+        def mark(rows: IndexStore) -> None:
+            removed = set(put) - rows.settle_put(session, put, removal) if put else set[MessageId]()
+            rows.mark_indexed([message for message in waiting if message not in removed], now)
+
+        self._write(reach, mark)
+        return bool(waiting)
 
     def _run(self, reach: Reach, session: SessionId, first: int, last: int, around: int) -> list[Point]:
         with self._database.read(reach) as transaction:
@@ -145,5 +172,5 @@ class IndexQueue:
             for message, role, author, created_at, vector, terms in found
         ]
 
-    def _write(self, reach: Reach, work: Callable[[IndexStore], None]) -> None:
-        self._database.write(reach, lambda transaction: work(IndexStore(transaction, self._indexer.generation)))
+    def _write(self, reach: Reach, work: Callable[[IndexStore], T]) -> T:
+        return self._database.write(reach, lambda transaction: work(IndexStore(transaction, self._indexer.generation)))

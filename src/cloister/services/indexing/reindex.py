@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal, NamedTuple, cast
 
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, TenantId
 from cloister.domain.scope import Reach
@@ -22,6 +22,7 @@ from cloister.services.indexing.indexer import Indexer
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.indexing.queue import IndexQueue
 from cloister.services.indexing.vectors import VectorQueue
+from cloister.services.processes import Processes
 from cloister.storage.interface import Database
 from cloister.storage.stores.indexing.index_rows import IndexStore, Words
 
@@ -30,6 +31,8 @@ _Kind = Literal["messages", "memories", "entities"]
 _CHUNK = 200
 _RECOUNT_SECONDS = 5.0
 _RECOUNT_NOTHING_SECONDS = 600.0
+_RECOUNT_NOTHING_WITH_OTHERS_SECONDS = 30.0
+"""While other processes serve the database: one of them may be older, and write rows of its generation."""
 # No row has this generation, so all rows count as stale.
 _NO_GENERATION = -1
 
@@ -48,6 +51,11 @@ class IndexCounts:
         return self.messages + self.memories + self.entities
 
 
+class _Counted(NamedTuple):
+    at: float
+    counts: IndexCounts
+
+
 class Reindexer:
     """Works pool by pool in small transactions; it can be interrupted at any point and started again."""
 
@@ -59,9 +67,11 @@ class Reindexer:
         entities: EntityIndexing,
         queue: IndexQueue,
         clock: Clock,
+        processes: Processes,
         vectors: VectorQueue | None = None,
     ) -> None:
         self._database = database
+        self._processes = processes
         self._indexer = indexer
         self._memories = memories
         self._entities = entities
@@ -69,18 +79,24 @@ class Reindexer:
         self._clock = clock
         self._vectors = vectors
         self._lock = threading.Lock()
-        self._counted: tuple[float, IndexCounts] | None = None
+        self._counted: _Counted | None = None
 
     def stale_lately(self) -> IndexCounts:
-        """The number of rows of other generations, counted some seconds ago at most: for callers that ask often. Counting reads
-        every memory and entity."""
+        """The number of rows of other generations, counted some seconds ago at most, or some minutes ago if there were none and no
+        other process serves the database: for callers that ask often. Counting reads every memory and entity."""
         with self._lock:
             counted = self._counted
-            if counted is None or time.monotonic() >= counted[0]:
-                counts = self.stale()
-                seconds = _RECOUNT_SECONDS if counts.total else _RECOUNT_NOTHING_SECONDS
-                counted = self._counted = time.monotonic() + seconds, counts
-            return counted[1]
+            if counted is None or self._is_outdated(counted):
+                counted = self._counted = _Counted(time.monotonic(), self.stale())
+            return counted.counts
+
+    def _is_outdated(self, counted: "_Counted") -> bool:
+        age = time.monotonic() - counted.at
+        if counted.counts.total:
+            return age >= _RECOUNT_SECONDS
+        if age < _RECOUNT_NOTHING_WITH_OTHERS_SECONDS or age >= _RECOUNT_NOTHING_SECONDS:
+            return age >= _RECOUNT_NOTHING_SECONDS
+        return self._processes.are_others_serving()
 
     def is_newest(self) -> bool:
         """Whether no newer embedder or tokeniser has been used on this database."""

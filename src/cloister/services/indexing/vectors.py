@@ -103,15 +103,15 @@ class VectorQueue:
 
     def _pools(self, query: str) -> Iterator[tuple[Reach, PoolId]]:
         maintenance = self._database.maintenance
-        after = 0
+        last = (0, 0)
         while True:
+            after = {"after_tenant": last[0], "after": last[1]}
             if query == "pools":
-                rows = maintenance.rows("pools", after=after, limit=_POOLS)
+                rows = maintenance.rows("pools", limit=_POOLS, **after)
             else:
-                rows = maintenance.rows("pools_to_embed", after=after, model_id=self.model, limit=_POOLS)
-            for tenant, pool in cast(list[tuple[int, int]], rows):
-                yield Reach(tenant=TenantId(tenant)), PoolId(pool)
-                after = pool
+                rows = maintenance.rows("pools_to_embed", model_id=self.model, limit=_POOLS, **after)
+            for last in cast(list[tuple[int, int]], rows):
+                yield Reach(tenant=TenantId(last[0])), PoolId(last[1])
             if len(rows) < _POOLS:
                 return
 

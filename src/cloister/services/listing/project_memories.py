@@ -14,12 +14,10 @@ from cloister.domain.recall.filter import Filter
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import Clock
-from cloister.services.memories.filtered_list import passes
+from cloister.services.memories.filtered_list import filtered_page, passes
 from cloister.storage.interface import CursorKey, Database, Transaction
 from cloister.storage.stores.listing.listed_memories import LAST_PAGE, ListedMemoryStore, MemoryPart
 from cloister.storage.stores.tenants import ProjectStore
-
-_FIRST_READ = 200
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,19 +68,17 @@ class ProjectMemories:
             start = before or LAST_PAGE
             if wanted.filter is None and not words:
                 return store.page(limit=limit, now=now, before=start, status=wanted.status, pinned=wanted.pinned)
-            found: list[StoredMemory] = []
-            size = max(limit, _FIRST_READ)
-            while True:
-                batch = store.page(limit=size, now=now, before=start, status=wanted.status, pinned=wanted.pinned)
-                found += [
-                    stored
-                    for stored in batch
-                    if _has(stored, words) and (wanted.filter is None or passes(wanted.filter, stored))
-                ]
-                if len(found) >= limit or len(batch) < size:
-                    return found[:limit]
-                start = (batch[-1].memory.created_at, batch[-1].memory.id)
-                size *= 2
+
+            def read(*, limit: int, after: CursorKey) -> list[StoredMemory]:
+                return store.page(limit=limit, now=now, before=after, status=wanted.status, pinned=wanted.pinned)
+
+            return filtered_page(
+                read,
+                lambda stored: _has(stored, words) and (wanted.filter is None or passes(wanted.filter, stored)),
+                lambda stored: (stored.memory.created_at, stored.memory.id),
+                limit=limit,
+                after=start,
+            )
 
 
 def checked_part(part: PartOfProject) -> PartOfProject:

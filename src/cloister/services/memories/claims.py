@@ -3,17 +3,17 @@
 A worker whose claim expired, or was taken by another, must not store anything of its work.
 """
 
-import secrets
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import cast
 
-from cloister.domain.errors import CloisterError
+from cloister.domain.errors import CloisterError, StorageError
 from cloister.domain.identifiers import SessionId, TenantId
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
+from cloister.services.due_tenants import DueTenants
 from cloister.services.lease import Leases, new_lease_number
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.extraction import ExtractionStore
@@ -39,11 +39,10 @@ class Claims:
         self._lock = threading.Lock()
         self._claims: set[Claim] = set()
         self._renewal_thread: threading.Thread | None = None
-        # Tenants are served round-robin, by id; processes start at random ids.
-        self._last_tenant = secrets.randbits(62)
+        self._due = DueTenants(database, clock)
 
     def is_any_due(self) -> bool:
-        return bool(self._database.maintenance.rows("due_session", now=self._clock()))
+        return self._due.is_any()
 
     def cap(self) -> None:
         """End every claim after the time of a lease from now at the latest: the clock may have been set back since it was taken.
@@ -61,26 +60,38 @@ class Claims:
         return cast(int, self._database.maintenance.rows("count_failing")[0][0])
 
     def claim_due(self) -> Claim | None:
-        """Claim a due session of the next tenant; None if there is none to claim. Concurrent workers get different sessions."""
-        self.cap()
-        if not self.is_any_due():
-            return None
-        number, (now, until) = new_lease_number(), self._leases.term()
-        rows = self._database.maintenance.write(
-            "claim_due", after=self._last_tenant, claim=number, now=now, until=until
-        )
-        if not rows:
-            return None
-        tenant, session = cast(tuple[int, int], rows[0])
-        self._last_tenant = tenant
-        return Claim(reach=Reach(tenant=TenantId(tenant)), session=SessionId(session), number=number)
+        """Claim a due session of the next tenant; None if there is none to claim. Concurrent workers get different sessions. A
+        tenant whose claim fails is left out for a while, and keeps no other tenant waiting: its error is raised if nothing else
+        could be claimed."""
+        self._cap_if_possible()
+        failure: StorageError | None = None
+        for tenant in self._due.in_turn():
+            number, (now, until) = new_lease_number(), self._leases.term()
+            try:
+                rows = self._database.maintenance.write("claim_due", tenant=tenant, claim=number, now=now, until=until)
+            except StorageError as error:
+                self._due.skip(tenant)
+                failure = error
+                continue
+            if rows:
+                self._due.serve(tenant)
+                session = SessionId(cast(int, rows[0][0]))
+                return Claim(reach=Reach(tenant=TenantId(tenant)), session=session, number=number)
+        if failure is not None:
+            raise failure
+        return None
+
+    def _cap_if_possible(self) -> None:
+        """What keeps the rows of one tenant from being changed does not keep the sessions of others from being claimed."""
+        with suppress(StorageError):
+            self.cap()
 
     def claim(self, reach: Reach, session: SessionId) -> Claim | None:
         """Claim this session, due or not, within the caller's reach; None while another worker has it. The claim itself has the
         reach of the tenant, because entities of earlier messages may belong to another project (ISO-6)."""
         claim = Claim(reach=Reach(tenant=reach.tenant), session=session, number=new_lease_number())
 
-        self.cap()
+        self._cap_if_possible()
 
         def work(transaction: Transaction) -> bool:
             now, until = self._leases.term()

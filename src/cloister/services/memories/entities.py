@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from cloister.domain.conversation import Project
 from cloister.domain.entity import MAX_ENTITY_NAME, MAX_RELATION, Entity, EntityName, EntityRelation, same_name
@@ -9,11 +10,13 @@ from cloister.domain.errors import Forbidden, NotFound
 from cloister.domain.extraction import ExtractedEntity
 from cloister.domain.identifiers import EntityId, MessageId, ProjectId, SessionId, format_entity_id, new_entity_id
 from cloister.domain.memory import normalised
+from cloister.domain.recall.filter import Filter
 from cloister.domain.scope import PoolKey, Reach, Scope
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import Clock
 from cloister.services.indexing.entities import EntityIndexing
-from cloister.storage.interface import CursorKey, Database, Transaction
+from cloister.services.memories.filtered_list import entity_page, filtered_page, message_passes
+from cloister.storage.interface import FIRST_PAGE, CursorKey, Database, Transaction
 from cloister.storage.stores.entities import EntityStore
 from cloister.storage.stores.entity_groups import LAST_PAGE, EntityGroupStore
 from cloister.storage.stores.entity_relations import RelationStore
@@ -131,10 +134,11 @@ class Entities:
         limit: int,
         after: tuple[int, int] | None = None,
         behind: EntityId | None = None,
+        filter: Filter | None = None,
     ) -> list[Entity]:
         """A page of the entities of a project, oldest first, after the cursor (created_at, id) or after an existing entity. Of a
         private project, those of this user, or of sessions without a user (ISO-10). A caller that is bound to a user reaches no
-        entity of a shared project by its id, and lists none there (ORG-10)."""
+        entity of a shared project by its id, and lists none there (ORG-10). With a filter, of those that it lets pass."""
         if user_id is not None:
             checked_name(user_id, "user_id")
         with self._database.read(reach) as transaction:
@@ -147,11 +151,8 @@ class Entities:
                 if (last.project, last.user) != (project, part.user):
                     raise NotFound("entity", format_entity_id(behind))
                 after = (last.created_at, last.id)
-            return (
-                entities.page(project, part.user, limit=limit)
-                if after is None
-                else entities.page(project, part.user, limit=limit, after=after)
-            )
+            read = partial(entities.page, project, part.user)
+            return entity_page(read, filter, limit=limit, after=after or FIRST_PAGE)
 
     def get(self, reach: Reach, entity: EntityId) -> EntityDetail:
         """An entity with its relations, and the latest messages that mention it."""
@@ -167,14 +168,22 @@ class Entities:
         mentions = self._mentions(transaction, names, pool, limit=MENTIONS_SHOWN)
         return EntityDetail(entity=found, relations=relations, mentions=mentions)
 
-    def mentions(self, reach: Reach, entity: EntityId, *, limit: int, before: CursorKey | None = None) -> list[Mention]:
+    def mentions(
+        self,
+        reach: Reach,
+        entity: EntityId,
+        *,
+        limit: int,
+        before: CursorKey | None = None,
+        filter: Filter | None = None,
+    ) -> list[Mention]:
         """A page of the messages that mention an entity, the last extracted first. Only of the pool that the entity is in: what was
-        moved to another pool is not shown (ISO-4)."""
+        moved to another pool is not shown (ISO-4). With a filter, of those that it lets pass."""
         with self._database.read(reach) as transaction:
             found = EntityStore(transaction).get(entity)
             names = [name.id for name in EntityGroupStore(transaction).of_entities([entity])]
             pool = self._pool(transaction, found)
-            return self._mentions(transaction, names, pool, limit=limit, before=before or LAST_PAGE)
+            return self._mentions(transaction, names, pool, limit=limit, before=before or LAST_PAGE, wanted=filter)
 
     def shown_messages(
         self, transaction: Transaction, entity: EntityId, messages: Sequence[MessageId]
@@ -201,16 +210,23 @@ class Entities:
         *,
         limit: int,
         before: CursorKey = LAST_PAGE,
+        wanted: Filter | None = None,
     ) -> list[Mention]:
+        """Messages that cannot be read are left out, and others take their positions on the page."""
         if pool is None:
             return []
-        found = EntityGroupStore(transaction).mentions(names, pool.pool, limit=limit, before=before)
-        said = pool.messages([message for _, message in found])
-        return [
-            Mention(said=said[message], cursor=(created_at, message))
-            for created_at, message in found
-            if message in said
-        ]
+
+        def read(*, limit: int, after: CursorKey) -> list[tuple[CursorKey, PoolMessage | None]]:
+            found = EntityGroupStore(transaction).mentions(names, pool.pool, limit=limit, before=after)
+            said = pool.messages([message for _, message in found])
+            return [((created_at, message), said.get(message)) for created_at, message in found]
+
+        def passes(found: tuple[CursorKey, PoolMessage | None]) -> bool:
+            return found[1] is not None and (wanted is None or message_passes(wanted, found[1]))
+
+        first_read = limit if wanted is None else None
+        page = filtered_page(read, passes, lambda found: found[0], limit=limit, after=before, first_read=first_read)
+        return [Mention(said=said, cursor=cursor) for cursor, said in page if said is not None]
 
     def retag(
         self, reach: Reach, entity: EntityId, project: ProjectId, *, user_id: str | None = None, is_admin: bool = False

@@ -174,6 +174,7 @@ class ContextBuilder:
                 until=max(conversation, default=None),
                 is_filtered=request.filter is not None,
                 is_stored=stores_receipts(settings_of(project)),
+                additional_model=None if vector is None else vector.model_for(question.text),
             ),
             quotations=recalled.quotation,
             known=recalled.known,

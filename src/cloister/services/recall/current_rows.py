@@ -5,7 +5,8 @@ Until a worker has rebuilt them, the rows of a pool are made from the stored tex
 so is what a newer process beside an older one has rebuilt already. Nothing is stored here.
 """
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence, Set
+from functools import cached_property
 from itertools import chain, islice
 from typing import cast
 
@@ -18,7 +19,7 @@ from cloister.storage.stores.memories import StoredMemories
 from cloister.storage.stores.pools import StoredPool
 
 MOST_ROWS = 1_000
-"""So many rows of a kind are made for one reader. What is beyond is not recalled until it is rebuilt."""
+"""So many rows of a kind are made for one reader, of messages the last. What is beyond is not recalled until it is rebuilt."""
 _CHUNK = 100
 
 
@@ -29,7 +30,7 @@ class CurrentRows:
         self._indexer = indexer
 
     def messages(self, pool: StoredPool) -> PoolReader:
-        return _CurrentPool(pool, self._indexer) if pool.is_stale and pool.stale() <= MOST_ROWS else pool
+        return _CurrentPool(pool, self._indexer) if pool.is_stale and pool.stale() else pool
 
     def memories(self, rows: StoredMemories) -> DerivedReader:
         return _CurrentMemories(rows, self._indexer)
@@ -39,7 +40,7 @@ class CurrentRows:
 
 
 class _CurrentPool:
-    """A pool with few stale messages."""
+    """A pool with stale messages."""
 
     def __init__(self, pool: StoredPool, indexer: Indexer) -> None:
         self._pool = pool
@@ -69,13 +70,24 @@ class _CurrentPool:
         """The vectors of the messages with these ids, made where they are of another generation."""
         stored = self._pool.vectors(ids)
         wanted = set(ids).difference(stored)
+        if self._made is not None:
+            wanted &= self._made
         if not wanted:
             return stored
         made = {row[0]: cast(bytes, row[4]) for row in self.all_rows() if row[0] in wanted}
         return stored | made
 
+    @cached_property
+    def _made(self) -> Set[int] | None:
+        """The stale messages of which rows are made; None for all."""
+        return None if self._pool.stale() <= MOST_ROWS else self._pool.newest_stale(MOST_ROWS)
+
+    def _is_read(self, row: Row) -> bool:
+        return row[-1] is None or self._made is None or row[0] in self._made
+
     def _current(self, rows: Iterator[Row]) -> Iterator[Row]:
         """The rows in their order, without the text; a message without words of its own is left out."""
+        rows = filter(self._is_read, rows)
         while chunk := list(islice(rows, _CHUNK)):
             stale = [row for row in chunk if row[-1] is not None]
             said = [(cast(str, row[-1]), cast(str | None, row[2]), cast(int, row[3])) for row in stale]

@@ -2,7 +2,8 @@
 
 from cloister.domain.conversation import Session
 from cloister.domain.observation import StoredObservation
-from cloister.domain.recall.filter import Filter, FilteredRow, matches
+from cloister.domain.recall.filter import Filter
+from cloister.services.memories.filtered_list import observation_passes
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.observations import ObservationStore
 
@@ -22,11 +23,5 @@ def recent_notes(
     else:
         found = observations.recent_of_user(user, session.pool, limit=most)
     if wanted is not None:
-        found = [stored for stored in found if matches(wanted, _row_of(stored))]
+        found = [stored for stored in found if observation_passes(wanted, stored)]
     return tuple(found[-_MOST_OBSERVATIONS:])
-
-
-def _row_of(stored: StoredObservation) -> FilteredRow:
-    return FilteredRow(
-        kind="observation", created_at=stored.observation.said_at, session=stored.session, user=stored.user
-    )

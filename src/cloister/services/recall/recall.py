@@ -22,7 +22,7 @@ from cloister.domain.recall.relevance import STRONG, matches, relevance
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.sessions.exclusions import NOTHING_EXCLUDED
 from cloister.domain.truth.asked_facts import asked_facts
-from cloister.index.interface import Ids, Index, PoolIndex
+from cloister.index.interface import ExternalIndex, Ids, Index, PoolIndex
 from cloister.services.recall.current_rows import CurrentRows
 from cloister.services.recall.embeddings.additional import AdditionalRecall, QueryVector
 from cloister.services.recall.selection import Pick, Question, Recalled, RecallTrace, Selection
@@ -65,6 +65,7 @@ class Recall:
         """With `current`, rows of other generations are recalled too, made anew while they are read; an external index has only
         rows of its own."""
         self._index = index
+        self._is_external = isinstance(index, ExternalIndex)
         self._generation = generation
         self._current = current
         self.additional = additional
@@ -109,14 +110,16 @@ class Recall:
             second = self.additional.similarities(transaction, rows.pool, evidence.ids, vector)
             if second is not None:
                 evidence = replace(evidence, second=second.windowed, own_second=second.own, usual_second=second.usual)
-        selection = Selection(evidence, rank(evidence), question, partial(self._items, rows), _mask(evidence, allowed))
+        read, mask = partial(self._items, rows), _mask(evidence, allowed)
+        selection = Selection(evidence, rank(evidence), question, read, rows.speakers, mask)
         if trace is not None:
             trace.selection, trace.evidence, trace.picks = selection, evidence, picks
         select = selection.nothing if question.is_small_talk else selection.select
         return replace(select(picks, without), stale=stale)
 
     def stale(self, transaction: Transaction, scope: Scope) -> int:
-        """How many messages, memories and entities of the scope were indexed by another generation, and not yet again."""
+        """How many messages, memories and entities of the scope were indexed by another generation, and not yet again, and how
+        many messages and entities an external index does not have yet."""
         rows = PoolStore(transaction, self._generation).rows(scope)
         return 0 if rows is None else self._stale(transaction, rows, scope)
 
@@ -126,12 +129,19 @@ class Recall:
 
     def _stale(self, transaction: Transaction, rows: StoredPool, scope: Scope) -> int:
         """Memories and entities are rebuilt before messages, so that they are counted only where a pool has stale messages."""
+        waiting = self._waiting(transaction, rows, scope) if self._is_external else 0
         if not rows.is_stale:
-            return 0
-        count = rows.stale() + StoredMemories(transaction, rows.pool, self._generation).stale()
+            return waiting
+        count = waiting + rows.stale() + StoredMemories(transaction, rows.pool, self._generation).stale()
         if scope.entities is None:
             return count
         return count + StoredEntities(transaction, scope.entities, scope.pool.user, self._generation).stale()
+
+    def _waiting(self, transaction: Transaction, rows: StoredPool, scope: Scope) -> int:
+        if scope.entities is None:
+            return rows.waiting()
+        entities = StoredEntities(transaction, scope.entities, scope.pool.user, self._generation)
+        return rows.waiting() + entities.waiting()
 
     def count_excluded(self, transaction: Transaction, scope: Scope, question: Question) -> int:
         """How many items of the scope the session that asks does not recall."""

@@ -234,6 +234,7 @@ class Search:
             kinds=None if kinds == KINDS else kinds,
             is_filtered=asked.filter is not None or asked.among is not None,
             is_stored=project_settings.stores_receipts(settings),
+            additional_model=None if asked.vector is None else asked.vector.model_for(asked.text),
         )
 
 

@@ -5,7 +5,7 @@ Texts are read only of candidates that can reach the floor. While duplicates lea
 """
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cloister.domain.context import Item
-from cloister.domain.conversation import ROLES, Role
+from cloister.domain.conversation import ROLES, Role, Speaker
 from cloister.domain.history import words_key
 from cloister.domain.identifiers import MemoryId, MessageId, SessionId
 from cloister.domain.recall.filter import Filter, Mask
@@ -101,8 +101,8 @@ class Recalled:
 
 
 class Selection:
-    """Selects for one question. `read` gives the messages of the pool by id, as other sessions may see them. With `allowed`, only
-    the candidates that it selects are counted or taken."""
+    """Selects for one question. `read` gives the messages of the pool by id, as other sessions may see them, and `speakers` who
+    said them. With `allowed`, only the candidates that it selects are counted or taken."""
 
     def __init__(
         self,
@@ -110,12 +110,14 @@ class Selection:
         scores: npt.NDArray[np.float32],
         question: Question,
         read: Callable[[Sequence[MessageId]], Mapping[MessageId, Item | None]],
+        speakers: Callable[[Sequence[MessageId]], Set[Speaker]],
         allowed: Mask | None = None,
     ) -> None:
         self._evidence = evidence
         self._scores = scores
         self._question = question
         self._read = read
+        self._speakers = speakers
         self._allowed = allowed
         self._asked = AskedWords(question.text)
         self._matches = matches(evidence)
@@ -277,9 +279,9 @@ class Selection:
         said_by: Collection[Statement | None],
         unread: Sequence[int],
     ) -> None:
-        """Count further copies. If those that were read are of several people, or say different things, these are read too."""
-        if len(said_by) == 1:
-            (same,) = said_by
+        """Count further copies. If they are of several people, or those that were read say different things, they are read too."""
+        (same,) = said_by if len(said_by) == 1 else (None,)
+        if len(said_by) == 1 and (same is None or self._are_said_by(same.speaker, unread[:_MOST_READ])):
             picked.duplicate += len(unread)
             if same is not None:
                 same.add_unread(len(unread))
@@ -288,6 +290,10 @@ class Selection:
             self._read_items(some)
             for at in some:
                 self._add(picked, by_key, at, alone=False)
+
+    def _are_said_by(self, speaker: Speaker, positions: Sequence[int]) -> bool:
+        """Whether the candidates at these positions are all of one speaker."""
+        return self._speakers(self._evidence.ids[positions].tolist()) <= {speaker}
 
     def _own_match(self, at: int) -> float:
         return math.inf if self._own is None else self._own.item(at)

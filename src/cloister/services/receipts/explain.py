@@ -4,18 +4,19 @@ The message has to be in the pool that the session recalls from: any other id is
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import get_args
 
 from cloister.domain.conversation import Session
 from cloister.domain.errors import Conflict, NotFound
-from cloister.domain.identifiers import MessageId, ReceiptId, format_message_id
-from cloister.domain.receipts.receipt import ItemKind, StoredReceipt
+from cloister.domain.identifiers import MessageId, ReceiptId, format_message_id, session_of
+from cloister.domain.receipts.receipt import ItemKind, Receipt, StoredReceipt
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.text import checked_content
 from cloister.domain.timestamps import Clock
 from cloister.services.recall.build_context import ContextBuilder, ContextRequest
+from cloister.services.recall.embeddings.additional import QueryVector
 from cloister.services.recall.recall import Recall
 from cloister.services.recall.selection import RecallTrace
 from cloister.services.recall.snapshot import read_snapshot
@@ -24,6 +25,7 @@ from cloister.services.receipts.reading import Receipts, find_receipt, scope_of
 from cloister.services.receipts.verdict import ExplainedReason, Recollection, Verdict, judge, score_parts
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.pools import PoolMessage, PoolStore, StoredPool
+from cloister.storage.stores.receipts.receipts import ReceiptStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 
@@ -95,9 +97,12 @@ class Explain:
     def receipt(self, reach: Reach, receipt: ReceiptId, message: MessageId) -> Explanation:
         """Why a message was, or was not, given, by a receipt; and what is different now. Where the receipt does not say why,
         because it only counts what was left out, the same question is asked again."""
-        return read_snapshot(self._database, reach, partial(self._of_receipt, receipt, message))
+        vector = self._again.vector(self._database, reach, receipt)
+        return read_snapshot(self._database, reach, partial(self._of_receipt, receipt, message, vector))
 
-    def _of_receipt(self, receipt: ReceiptId, message: MessageId, transaction: Transaction) -> Explanation:
+    def _of_receipt(
+        self, receipt: ReceiptId, message: MessageId, vector: QueryVector | None, transaction: Transaction
+    ) -> Explanation:
         stored = find_receipt(transaction, receipt, self._clock())
         shown, scope = self._receipts.shown(transaction, stored), scope_of(transaction, stored)
         if scope is None or shown.version is None:
@@ -108,7 +113,7 @@ class Explain:
             raise Conflict(
                 "The request of this receipt had a filter, which is not stored: ask with session_id and query instead."
             )
-        recalled, recalls = self._again.of(transaction, stored, scope)
+        recalled, recalls = self._again.of(transaction, stored, scope, vector)
         now = judge(recalled, said, rows)
         # What is no longer there is counted, and not named.
         given = {key_of(item.item) for item in shown.items}
@@ -120,9 +125,12 @@ class Explain:
             dropped=_in_order(given - recalls),
             hidden=shown.hidden,
         )
-        then = _then(stored, said, now)
+        then = _then(transaction, stored, said, now)
         is_same = then.reason == now.reason or not _gives_history(stored)
         unchanged = is_same and not change.entered and not change.dropped and not any(shown.hidden.values())
+        difference = self._again.difference(stored.receipt.terms, vector)
+        if difference is not None:
+            then = replace(then, detail=f"{then.detail} {difference}")
         return _explained(message, then, recalled.trace, None if unchanged else change)
 
     def _rows(self, transaction: Transaction, scope: Scope, message: MessageId) -> StoredPool:
@@ -152,7 +160,7 @@ def _gives_history(stored: StoredReceipt) -> bool:
     return stored.receipt.sent is None or _HISTORY in stored.receipt.sent.placeholders
 
 
-def _then(stored: StoredReceipt, said: PoolMessage, now: Verdict) -> Verdict:
+def _then(transaction: Transaction, stored: StoredReceipt, said: PoolMessage, now: Verdict) -> Verdict:
     """The verdict by the receipt; where that only counts, the verdict now, unless the message would be recalled now."""
     receipt, message = stored.receipt, said.message
     for rank, item in enumerate((item for item in receipt.items if item.kind == "message"), 1):
@@ -163,11 +171,24 @@ def _then(stored: StoredReceipt, said: PoolMessage, now: Verdict) -> Verdict:
     if not _gives_history(stored):
         detail = f"The project's prompt has no placeholder {_HISTORY}, so that no message was given."
         return Verdict(reason="limit", detail=detail, relevance=now.relevance)
+    since = _recorded_since(transaction, receipt, message.id)
     if not now.recalled:
-        return now
-    if message.created_at > receipt.created_at:
-        return Verdict(reason="not_indexed", detail="It was recorded after the receipt was made.")
+        return now if since is None else replace(now, detail=f"{now.detail} {since}")
+    if since is not None:
+        return Verdict(reason="not_indexed", detail=since)
     return Verdict(reason="limit", detail="It was not among what was given then; it would be recalled now.")
+
+
+def _recorded_since(transaction: Transaction, receipt: Receipt, message: MessageId) -> str | None:
+    """That a message came after the receipt, in a sentence; None if it was there. Callers set when a message was said, so that is
+    not asked: the ids of the receipt's conversation are in the order of recording, and others have the time of their indexing."""
+    until = receipt.terms.until
+    if until is not None and session_of(message) == session_of(until) and message > until:
+        return "It was recorded after the receipt was made."
+    indexed_at = ReceiptStore(transaction).indexed_at(message)
+    if indexed_at is None or indexed_at > receipt.created_at:
+        return "It was recorded after the receipt was made, or indexed again since."
+    return None
 
 
 def _explained(message: MessageId, verdict: Verdict, trace: RecallTrace, changed: Change | None = None) -> Explanation:

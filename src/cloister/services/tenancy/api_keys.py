@@ -28,6 +28,9 @@ from cloister.storage.stores.keys import ApiKeyStore
 from cloister.storage.stores.tenants import ProjectStore, TenantStore
 
 _ALL_IDS = 1 << 63
+_REVOKED = (
+    "cannot be answered again: that API key, or the one that asked for it, was revoked. Use a new idempotency key."
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,7 +103,8 @@ class ApiKeys:
     ) -> CreatedKey:
         """Create a key with a random secret. With an idempotency key the secret is kept for an hour, encrypted with `root`, the
         caller's own credential, so that a repeated request gets the same answer; the encrypted copy is removed when the new key or
-        `asked_by`, the caller's key, is revoked."""
+        `asked_by`, the caller's key, is revoked. Within the hour an idempotency key of the tenant makes one key: repeated after
+        such a revocation, or by another key, the request is refused."""
         self._refuse_confined(reach)
         key, drawn = self._new_key(reach, fields), new_secret()
 
@@ -115,19 +119,32 @@ class ApiKeys:
             return self._database.write(reach, add)
         parts = (key.name, key.project, key.confined, key.permissions, key.expires_at, key.user)
         given, seal = request(idempotency_key, *parts), _Seal(root)
+        asking = asked_by or _key_in(root)
 
         def first(transaction: Transaction) -> tuple[CreatedKey, FirstAnswer]:
             kept = json.dumps([key.id, key.created_at, seal.close(key.id, drawn)])
-            return add(transaction), FirstAnswer("keys", kept, first_id=asked_by or _key_in(root), last_id=key.id)
+            return add(transaction), FirstAnswer("keys", kept, first_id=asking, last_id=key.id)
 
         def again(kept: Sequence[Any]) -> CreatedKey:
             made = replace(key, id=KeyId(kept[0]), created_at=kept[1])
-            return CreatedKey(key=made, text=key_text(reach.tenant, made.id, seal.open(made.id, kept[2])))
+            secret = seal.open(made.id, kept[2])
+            if secret is None:
+                raise Conflict(
+                    f"The idempotency key {idempotency_key!r} was used with another API key, and the secret that was made is "
+                    "answered to that one only. Use a new idempotency key."
+                )
+            return CreatedKey(key=made, text=key_text(reach.tenant, made.id, secret))
 
         def work(transaction: Transaction) -> CreatedKey:
-            namespace = ("keys", _trace(root))
             return done_once(
-                transaction, given, namespace, self._clock, first=lambda: first(transaction), again=again, kept_for=HOUR
+                transaction,
+                given,
+                ("keys", "operator" if asking is None else "tenant"),
+                self._clock,
+                first=lambda: first(transaction),
+                again=again,
+                kept_for=HOUR,
+                gone=_REVOKED,
             )
 
         return write_once(self._database, reach, work)
@@ -210,9 +227,21 @@ class ApiKeys:
 
             def again(kept: Sequence[Any]) -> CreatedTenant:
                 made = replace(key, id=KeyId(kept[0]))
-                return _created_tenant(name, made, ProjectId(kept[1]), seal.open(made.id, kept[2]))
+                secret = seal.open(made.id, kept[2])
+                if secret is None:
+                    raise StorageError("The first answer to this request is damaged. Use a new idempotency key.")
+                return _created_tenant(name, made, ProjectId(kept[1]), secret)
 
-            return done_once(transaction, given, ("tenants",), self._clock, first=first, again=again, kept_for=HOUR)
+            return done_once(
+                transaction,
+                given,
+                ("tenants",),
+                self._clock,
+                first=first,
+                again=again,
+                kept_for=HOUR,
+                gone=_REVOKED,
+            )
 
         return write_once(self._database, Reach(tenant=tenant), work)
 
@@ -232,11 +261,10 @@ class _Seal:
     def close(self, key: KeyId, secret: str) -> str:
         return encrypt(self._key, f"secret of {format_key_id(key)}", secret.encode()).hex()
 
-    def open(self, key: KeyId, given: str) -> str:
+    def open(self, key: KeyId, given: str) -> str | None:
+        """The secret; None if it was encrypted with another credential."""
         secret = decrypt(self._key, f"secret of {format_key_id(key)}", bytes.fromhex(given))
-        if secret is None:
-            raise StorageError("The first answer to this request is damaged. Use a new idempotency key.")
-        return secret.decode()
+        return None if secret is None else secret.decode()
 
 
 def _admin_key(tenant: TenantId, now: int) -> ApiKey:
@@ -260,8 +288,3 @@ def _key_in(root: str) -> KeyId | None:
     """The id of the key with this text; None for another kind of credential."""
     parsed = parse_key(root)
     return None if parsed is None else parsed.key
-
-
-def _trace(root: str) -> str:
-    """A hash of the caller's credential, by which requests of different keys are told apart."""
-    return secret_hash(root).hex()[:16]

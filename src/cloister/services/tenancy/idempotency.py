@@ -60,20 +60,18 @@ def done_once(
     first: Callable[[], tuple[T, FirstAnswer]],
     again: Callable[[Sequence[Any]], T],
     kept_for: int = _KEPT_MICROSECONDS,
+    gone: str = "was deleted since. To store it again, use a new key.",
 ) -> T:
     """Execute a request once, in a transaction that `write_once` runs. `first` executes it, and returns the answer with the ids and
     times to store; `again` makes the same answer from these. `namespace` separates the keys of different kinds of requests, and of
-    different sessions."""
+    different sessions. `gone` says what happened to an answer that was blanked."""
     store = IdempotencyStore(transaction)
     request_hash = given.lookup_hash(transaction.reach, namespace)
     now = clock()
     secret, known = store.find(request_hash, now)
     if known is not None:
         if known.fingerprint is None or known.answer is None:
-            raise Conflict(
-                f"What was stored under the idempotency key {given.key!r} was deleted since. "
-                "To store it again, use a new key."
-            )
+            raise Conflict(f"What was stored under the idempotency key {given.key!r} {gone}")
         if not hmac.compare_digest(known.fingerprint, given.fingerprint(secret)):
             raise IdempotencyMismatch(given.key)
         return again(json.loads(known.answer))

@@ -121,7 +121,10 @@ class Connections:
         try:
             result = self._write(opening, work, tenant)
         except StorageError as error:
-            self._status.failed_with(error)
+            if _is_of_a_part(error):
+                self._status.failed_in_part()
+            else:
+                self._status.failed_with(error)
             raise
         self._status.succeeded()
         return result
@@ -202,6 +205,13 @@ class Connections:
                 f"{self._server} was lost before it confirmed the commit: what was written may be there or not. "
                 "Repeat the request with the same idempotency key, or look before you repeat it without one."
             ) from error
+
+
+def _is_of_a_part(error: StorageError) -> bool:
+    """Whether the server itself answered that it lost a connection: a coordinator does so that cannot reach a node, and writes of
+    tenants on other nodes succeed."""
+    cause = error.__cause__
+    return isinstance(cause, psycopg.Error) and cause.pgresult is not None and (cause.sqlstate or "").startswith("08")
 
 
 def _leaves_outcome_open(error: psycopg.Error) -> bool:

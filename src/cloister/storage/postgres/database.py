@@ -50,7 +50,7 @@ _MIGRATION_LOCK = 0x636C6F6973746572
 
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
-_CHECK_WRITES = b"SELECT tenant_id FROM tenant ORDER BY tenant_id LIMIT 1 FOR UPDATE SKIP LOCKED"
+_CHECK_WRITES = b"SELECT only_row FROM notification_key FOR UPDATE SKIP LOCKED"
 
 
 def open_postgres(
@@ -322,7 +322,9 @@ def _apply(connection: Connection, known: Sequence[migrate.Migration]) -> None:
     connection.execute("SELECT pg_advisory_xact_lock(%s)", [_MIGRATION_LOCK])
     connection.execute(migrate.RECORD_TABLE.encode())
     for step in migrate.pending(_applied(connection), known):
-        connection.execute(step.text.encode())
+        # One message for each statement: Citus forwards the whole message that a statement came with to its shards.
+        for statement in migrate.statements(step.text):
+            connection.execute(statement.encode())
         connection.execute(
             "INSERT INTO schema_migration (version, name, checksum) VALUES (%s, %s, %s)",
             [step.version, step.name, step.checksum],

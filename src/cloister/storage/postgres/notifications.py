@@ -78,13 +78,15 @@ class PostgresNotifier:
                 if self._sender is None and not self._stopping.is_set():
                     self._sender = _started("cloister-notify", self._send_queued)
 
-    def subscribe(self, on_events: OnEvents, on_missed: Callable[[], None]) -> None:
+    def subscribe(
+        self, on_events: OnEvents, on_missed: Callable[[], None], on_look: Callable[[], None] = lambda: None
+    ) -> None:
         if self.polls:
             LOGGER.warning("behind a pooler, changes of other processes are polled for: set CLOISTER_POSTGRES_DIRECT")
             self._poller.subscribe(on_events, on_missed)
             return
         ready = threading.Event()
-        self._listener = _started("cloister-listen", lambda: self._listen(on_events, on_missed, ready))
+        self._listener = _started("cloister-listen", lambda: self._listen(on_events, on_missed, on_look, ready))
         # If the server cannot be reached now, `on_missed` is called once it can.
         ready.wait(_WAIT_SECONDS)
 
@@ -136,14 +138,18 @@ class PostgresNotifier:
         except CloisterError:
             self._unsent.update(tenant for tenant, _ in batch)
 
-    def _listen(self, on_events: OnEvents, on_missed: Callable[[], None], ready: threading.Event) -> None:
+    def _listen(
+        self, on_events: OnEvents, on_missed: Callable[[], None], on_look: Callable[[], None], ready: threading.Event
+    ) -> None:
         while not self._stopping.is_set():
             try:
                 with psycopg.connect(self._conninfo, autocommit=True) as connection:
                     envelopes = self._open(connection)
                     on_missed()
                     ready.set()
-                    self._receive(connection, envelopes, on_events, on_missed)
+                    while not self._stopping.is_set():
+                        self._receive(connection, envelopes, on_events, on_missed)
+                        on_look()
             except (psycopg.Error, StorageError) as error:
                 LOGGER.warning("listening was interrupted", extra={"fields": {"problem": type(error).__name__}})
                 self._stopping.wait(_RECONNECT_SECONDS)
@@ -168,14 +174,14 @@ class PostgresNotifier:
     def _receive(
         self, connection: Connection, envelopes: Envelopes, on_events: OnEvents, on_missed: Callable[[], None]
     ) -> None:
-        while not self._stopping.is_set():
-            for notice in connection.notifies(timeout=_LISTEN_SECONDS):
-                text = envelopes.open(notice.payload, lambda: self._note_forged(on_missed))
-                received = [] if text is None else unpacked(text, self._origin)
-                if received is None:
-                    on_missed()
-                for tenant, events in received or ():
-                    on_events(tenant, events)
+        """Receive for half a second."""
+        for notice in connection.notifies(timeout=_LISTEN_SECONDS):
+            text = envelopes.open(notice.payload, lambda: self._note_forged(on_missed))
+            received = [] if text is None else unpacked(text, self._origin)
+            if received is None:
+                on_missed()
+            for tenant, events in received or ():
+                on_events(tenant, events)
 
     def _note_forged(self, on_missed: Callable[[], None]) -> None:
         """Treat the payload as a missed event, since an older version may have sent it; at most once a minute, so that forged ones

@@ -8,6 +8,7 @@ then, and for a moment the lock is free: a free lock alone does not say that a p
 import select
 import socket
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 
 from cloister.domain.errors import StorageError
@@ -23,6 +24,18 @@ _OPEN = f"SET ROLE {TENANT_ROLE}; SET lock_timeout = '5s'; SET tcp_keepalives_id
 # After a restart of the server its locks are free until the processes have connected again. The lock is shared, so that it disturbs
 # no other look.
 _IS_FREE = b"SELECT pg_try_advisory_xact_lock_shared(%s), pg_postmaster_start_time() < clock_timestamp() - INTERVAL '5 seconds'"
+
+_FREE = b"""
+    SELECT
+        ARRAY(
+            SELECT number FROM unnest(CAST(%s AS bigint[])) AS number
+            EXCEPT
+            SELECT CAST(classid AS bigint) << 32 | CAST(objid AS bigint) FROM pg_locks
+            WHERE locktype = 'advisory' AND granted AND objsubid = 1
+                AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+        ),
+        pg_postmaster_start_time() < clock_timestamp() - INTERVAL '5 seconds'
+"""
 
 
 class PostgresProcessLocks:
@@ -57,6 +70,14 @@ class PostgresProcessLocks:
         assert row is not None
         is_free, has_run_long = row
         return True if not is_free else False if has_run_long else None
+
+    def free(self, numbers: Sequence[int]) -> set[int]:
+        """In one look at all locks; none while the server has just started."""
+        with self._connections.transaction("BEGIN") as connection:
+            row = connection.execute(_FREE, [list(numbers)]).fetchone()
+        assert row is not None
+        free, has_run_long = row
+        return set(free) if has_run_long else set()
 
     def close(self) -> None:
         for number in list(self._locks):

@@ -70,11 +70,7 @@ def open_sqlite(directory: Path) -> "SqliteDatabase":
     if not os.access(directory, os.R_OK | os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
         reason = READ_ONLY if is_read_only(directory) else "Check its owner and mode."
         raise StorageReadOnly(f"{directory} cannot be written by this user. {reason}")
-    if path.exists() and path.stat().st_size == 0 and (directory / KEY_FILE).exists():
-        raise StorageUnavailable(
-            f"{path} is empty, but {KEY_FILE} next to it shows that there was a database. Nothing was changed. Restore a backup "
-            f"with `cloister restore`; to start with nothing, delete {DATABASE_FILE} and {KEY_FILE}."
-        )
+    _refuse_lost(path)
     try:
         path.touch(mode=0o600)
     except OSError as error:
@@ -85,6 +81,21 @@ def open_sqlite(directory: Path) -> "SqliteDatabase":
     except apsw.Error as error:
         raise translated(error) from error
     return SqliteDatabase(path, connection)
+
+
+def _refuse_lost(path: Path) -> None:
+    """Refuse a directory that has had a database and has none: an empty one would take its place, with another key, and remove the
+    write-ahead log, in which the last writes of the lost database are."""
+    is_missing = not path.exists()
+    if not is_missing and path.stat().st_size:
+        return
+    left = [name for name in (KEY_FILE, f"{DATABASE_FILE}-wal") if (path.parent / name).exists()]
+    if left:
+        raise StorageUnavailable(
+            f"{path} is {'missing' if is_missing else 'empty'}, but {left[0]} next to it shows that there was a database. Nothing "
+            f"was changed. Put {DATABASE_FILE} back, or restore a backup with `cloister restore`; to start with nothing, delete "
+            f"{' and '.join(left if is_missing else [*left, DATABASE_FILE])}."
+        )
 
 
 class SqliteDatabase:

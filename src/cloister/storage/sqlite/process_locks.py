@@ -9,6 +9,7 @@ import errno
 import fcntl
 import os
 import struct
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -56,6 +57,9 @@ class SqliteProcessLocks:
         finally:
             os.close(descriptor)
         return False
+
+    def free(self, numbers: Sequence[int]) -> set[int]:
+        return {number for number in numbers if self.is_taken(number) is False}
 
     def close(self) -> None:
         for number in list(self._taken):

@@ -33,6 +33,7 @@ from cloister.domain.identifiers import (
     SessionId,
 )
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_in
+from cloister.domain.sessions.request_echo import shown_body
 from cloister.domain.truth.revision import state_from_json
 from cloister.storage.interface import FIRST_PAGE, Transaction
 from cloister.storage.stores.branches.branches import BranchStore
@@ -155,11 +156,13 @@ class ArchivedRows:
                 item=own,
             )
 
-    def responses(self, session: SessionId) -> Iterator[ResponseRecord]:
-        """The responses of a session. One whose request repeats what JSON cannot have is left out."""
-        for row in self._transaction.rows("archive_responses", session_id=session):
+    def responses(self, session: ArchivedSession) -> Iterator[ResponseRecord]:
+        """The responses of a session. What one repeats of its request is left out like quotations; one whose request repeats what
+        JSON cannot have is left out."""
+        pool = None if self._target.user is not None and session.is_shared else session.pool
+        for row in self._transaction.rows("archive_responses", session_id=session.record.id):
             response, question, reply, owns, text = cast(tuple[Any, ...], row)
-            body = json.loads(text)
+            body = shown_body(json.loads(text), pool)
             messages = body.pop("messages", ())
             if not is_json(body):
                 continue

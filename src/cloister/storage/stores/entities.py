@@ -271,6 +271,13 @@ class StoredEntities:
         )
         return 0 if row is None else cast(int, row[0])
 
+    def waiting(self) -> int:
+        """How many entities are of this generation, and not in an external index yet."""
+        row = self._transaction.row(
+            "waiting_entity_count", project_id=self.project, user_id=self.user, generation=self._generation
+        )
+        return 0 if row is None else cast(int, row[0])
+
     def stale_entities(self, limit: int) -> list[Entity]:
         """The newest entities that another index generation wrote, with all their notes, as they are indexed."""
         rows = self._transaction.rows(

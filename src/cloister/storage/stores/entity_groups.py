@@ -31,10 +31,12 @@ Extracted = tuple[EntityId, SessionId, int]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TouchedEntities:
-    """Entities that lost a mention: `left` still have others, `gone` are the names that had no other and were deleted."""
+    """Entities that lost a mention: `left` still have others, `gone` are the names that had no other and were deleted. `ended` is
+    the number of entities that were shown and have no name left."""
 
     left: tuple[EntityId, ...]
     gone: tuple[EntityId, ...]
+    ended: int = 0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -142,12 +144,13 @@ class EntityGroupStore:
         for project in sorted({name.project for name in names}):
             self._transaction.execute("raise_entity_version", project_id=project)
         silent = self.unmentioned([name.id for name in names])
-        left, gone = set[EntityId](), set[EntityId]()
+        left, gone, ended = set[EntityId](), set[EntityId](), 0
         for entity in {name.entity for name in names}:
             group = [name for name in names if name.entity == entity]
             mentioned = [name for name in group if name.id not in silent]
             if not mentioned:
                 gone.update(name.id for name in group)
+                ended += any(name.id == entity and name.deleted_at is None for name in group)
                 continue
             lost = {name.id for name in group if name.id in silent and not name.name_by_hand}
             gone.update(lost)
@@ -156,7 +159,7 @@ class EntityGroupStore:
             else:
                 left.add(entity)
         left |= self.remove(sorted(gone))
-        return TouchedEntities(left=tuple(sorted(left - gone)), gone=tuple(sorted(gone)))
+        return TouchedEntities(left=tuple(sorted(left - gone)), gone=tuple(sorted(gone)), ended=ended)
 
     def _promote(self, heir: EntityName, left: Sequence[EntityName], group: Sequence[EntityName]) -> EntityId:
         """Make `heir` the name under whose id the names that are left are one entity, with what a person corrected."""

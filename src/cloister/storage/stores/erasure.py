@@ -1,7 +1,7 @@
 """Counts, locks and removes everything of one user, of one project, of the transaction's tenant, or of a certain age (MEM-18)."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, cast
 
 from cloister.domain.conversation import Session
@@ -195,19 +195,27 @@ class TenantErasureStore:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OldCounts:
-    """How much is too old, and in how many sessions there are such messages."""
+    """How much is too old, and in how many sessions there are such messages. `entities` are those that lose their last mention,
+    `receipts` those of contexts and searches."""
 
     sessions: int
     messages: int
     memories: int
     observations: int
     files: int = 0
+    entities: int = 0
+    receipts: int = 0
+
+    def __add__(self, other: "OldCounts") -> "OldCounts":
+        return OldCounts(
+            **{field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self)}
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SessionAge:
     """How old the messages of a session are. The age of those from the number `known_sequence` on is not stored yet, unless that is
-    `next_sequence`. `has_old_contents`: a memory or a file is too old."""
+    `next_sequence`. `has_old_contents`: a memory, a file or a receipt is too old."""
 
     id: SessionId
     name: str
@@ -298,13 +306,23 @@ class RetentionStore:
         """What is too old in a project, or in the shared pool."""
         asked: dict[str, Value] = {"project_id": project, "before": before}
         ((sessions, messages),) = self._transaction.rows("count_old_messages", **asked)
-        ((memories,),) = self._transaction.rows("count_old_memories", **asked)
-        ((observations,),) = self._transaction.rows("count_old_observations", **asked)
-        ((files,),) = self._transaction.rows("count_old_files", **asked)
-        numbers = cast(tuple[int, ...], (sessions, messages, memories, observations, files))
         return OldCounts(
-            sessions=numbers[0], messages=numbers[1], memories=numbers[2], observations=numbers[3], files=numbers[4]
+            sessions=cast(int, sessions),
+            messages=cast(int, messages),
+            memories=_only(self._transaction.rows("count_old_memories", **asked)),
+            observations=_only(self._transaction.rows("count_old_observations", **asked)),
+            files=_only(self._transaction.rows("count_old_files", **asked)),
+            entities=_only(self._transaction.rows("count_old_entities", **asked)),
+            receipts=_only(self._transaction.rows("count_old_receipts", **asked)),
         )
+
+    def searches(self, project: ProjectId | None, before: int, limit: int) -> list[ReceiptId]:
+        """The receipts of searches in a project, or outside all projects, that belong to no session and are too old."""
+        rows = self._transaction.rows("old_search_receipts", project_id=project, before=before, limit=limit)
+        return [ReceiptId(number) for number in _numbers(rows)]
+
+    def remove_searches(self, receipts: Sequence[ReceiptId]) -> int:
+        return self._transaction.execute("delete_search_receipts", receipt_ids=integers(receipts))
 
     def _oldest(self, session: SessionId, sequence: int) -> int | None:
         """The time of the oldest message with this number or a higher one."""
@@ -331,6 +349,11 @@ class RetentionStore:
 def _refuse_narrow(transaction: Transaction) -> None:
     if not transaction.reach.is_whole_tenant:
         raise ValueError("what is erased lies outside the transaction's reach")
+
+
+def _only(rows: Sequence[Row]) -> int:
+    ((number,),) = rows
+    return cast(int, number)
 
 
 def _numbers(rows: Sequence[Row]) -> list[int]:

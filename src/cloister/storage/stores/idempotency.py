@@ -84,8 +84,8 @@ class IdempotencyStore:
         self._transaction.execute("blank_memory_answers", session_id=session)
 
     def forget_key(self, key: KeyId) -> None:
-        """Delete the encrypted secrets of keys that this API key created, and its own."""
-        self._transaction.execute("drop_key_answers", key_id=key)
+        """Blank the encrypted secrets of keys that this API key created, and its own. The idempotency keys stay used."""
+        self._transaction.execute("blank_key_answers", key_id=key)
 
     def _row(self, request: bytes, now: int) -> tuple[bytes | None, str | None, bytes | None, str | None]:
         row = self._transaction.row("idempotent_answer", request=request, now=now)

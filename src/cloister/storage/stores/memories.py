@@ -183,6 +183,7 @@ class MemoryStore:
         self._transaction.execute("delete_memory_sources", memory_ids=integers(memories))
         self._transaction.execute("delete_memory_revisions", memory_ids=integers(memories))
         self._transaction.execute("delete_replacements", memory_ids=integers(memories))
+        self._transaction.execute("delete_replacements_by_newer", memory_ids=integers(memories))
         removed = self._transaction.execute("delete_memories", session_id=session, memory_ids=integers(memories))
         self.count(session, -removed)
         return removed

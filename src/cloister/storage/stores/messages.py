@@ -10,6 +10,7 @@ from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, 
 from cloister.domain.maintenance.checksum import text_checksum
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_in
 from cloister.storage.interface import Row, Transaction, Value, integers
+from cloister.storage.stores.receipts.asked import remove_receipts_in_words_of
 
 # How a message is stored that is not on the current branch of its session: `off_completed` and so on.
 _OFF_BRANCH = "off_"
@@ -182,7 +183,9 @@ class MessageStore:
         return 0 if row is None else cast(int, row[0])
 
     def remove(self, session: SessionId, messages: Sequence[MessageId]) -> int:
-        """Remove messages, with the items that follow them, and the responses and receipts that they belong to."""
+        """Remove messages, with the items that follow them, and the responses and receipts that they belong to; also receipts of
+        the session that stored the same words as a query."""
+        remove_receipts_in_words_of(self._transaction, session, messages)
         for message in messages:
             self._transaction.execute("delete_items_of_message", session_id=session, message_id=message)
             self._transaction.execute("delete_responses_of_message", session_id=session, message_id=message)

@@ -1,11 +1,11 @@
 """Pools. `PoolStore` maintains their versions; `StoredPool` is the only way to read the messages of one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, cast
 
-from cloister.domain.conversation import Message, Role
+from cloister.domain.conversation import Message, Role, Speaker
 from cloister.domain.errors import DamagedRow, StorageBusy
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, new_pool_id
 from cloister.domain.scope import PoolKey, Scope
@@ -178,10 +178,22 @@ class StoredPool:
         """How many messages another index generation wrote."""
         return self._stale
 
+    def newest_stale(self, limit: int) -> Set[int]:
+        """The ids of the last messages that another index generation wrote."""
+        rows = self._transaction.rows(
+            "newest_stale_in_pool", pool_id=self.pool, generation=self._generation, limit=limit
+        )
+        return {cast(int, row[0]) for row in rows}
+
     @cached_property
     def _stale(self) -> int:
         row = self._transaction.row("stale_in_pool", pool_id=self.pool, generation=self._generation)
         return 0 if row is None or not self.is_stale else cast(int, row[0])
+
+    def waiting(self) -> int:
+        """How many messages are of this generation, and not in an external index yet."""
+        row = self._transaction.row("waiting_in_pool", pool_id=self.pool, generation=self._generation)
+        return 0 if row is None else cast(int, row[0])
 
     def vectors(self, ids: Sequence[int]) -> dict[int, bytes]:
         """The vectors of the messages with these ids that are in this pool now; other ids, and messages without one, are left
@@ -200,6 +212,11 @@ class StoredPool:
             if len(ids) == 1:
                 return {}
             return {found: message for one in ids for found, message in self.messages([one]).items()}
+
+    def speakers(self, ids: Sequence[MessageId]) -> Set[Speaker]:
+        """Who said the messages with these ids that are in this pool now."""
+        rows = self._transaction.rows("speakers_of_messages", pool_id=self.pool, message_ids=integers(ids))
+        return {Speaker(*cast(tuple[Role, str | None, str | None], row)) for row in rows}
 
     def recent(self, role: Role, limit: int) -> list[PoolMessage]:
         """The last messages of a role in the whole pool, newest first."""

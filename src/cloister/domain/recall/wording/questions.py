@@ -12,6 +12,8 @@ from cloister.domain.patterns import IGNORECASE, VERBOSE, anchored, linear
 LONGEST_QUESTION = 400
 """A longer text is no question: it says something besides."""
 _MOST_SENTENCES = 8
+# "The gate code, please" asks; what has more words may also state something politely.
+_MOST_WORDS_ORDERED = 4
 _CLOSING = "\"'”’)»] \n\r\t"
 _QUESTION_MARKS = ("?", "？", "؟")
 _FULL_STOPS = (".", "。", "…", "!", "！")
@@ -20,7 +22,9 @@ _SUBJECT = r"(?:i|you|he|she|it|we|they|there|anyone|anybody|someone|somebody|on
 _DETERMINER = r"(?:the|a|an|my|your|his|her|its|our|their|this|that|these|those|any)"
 _ASKS = anchored(
     rf"""\s{{0,8}}(?:(?:please|so|and|but|well|ok|okay|hey|hi|hello|sorry|again)[\s,:!]{{1,4}}){{0,3}}(?:
-        (?:who|whom|whose|what|which|when|where|why|how)(?:'s|’s|'re|’re|'d|’d)?\b(?!\s+(?:i|you|he|she|we|they|a|an)\b)
+        (?:(?:at|on|in|for|from|to|by|with|since|until)\s{{1,4}})?
+        (?:who|whom|whose|what|which|when|where|why|how)(?:['’]?s|['’]re|['’]d)?\b(?!\s+(?:i|you|he|she|we|they|a|an)\b)
+      | (?:what|where|when|why|how)['’]?d\b
       | (?:is|are|was|were|do|does|did|can|could|will|would|has|have|had|should|shall|may|might|am)\s+{_SUBJECT}\b
       | (?:are|were|does|can|could|would|should|shall)\s+{_DETERMINER}\b
       | (?:wer|wem|wen|wessen|welche[rsnm]?|wann|warum|wieso|weshalb|wohin|woher
@@ -41,10 +45,10 @@ _REQUESTS = anchored(
       | (?:please\s+)?(?:tell|remind|show|give|send|let)\s+(?:me|us)\b
       | (?:please\s+)?(?:list|summari[sz]e|describe|explain|look\s+up|find|repeat)\b
       | i(?:['’]d|\s+would|\s+really)?\s+(?:need|want|like|love|wish|have)\s+to\s+(?:know|remember|see|have|hear|ask|find)\b
-      | i\s+(?:really\s+|just\s+)?(?:need|want|forgot|forget)\b
-      | i(?:['’]m|\s+am)\s+(?:looking|searching|asking|wondering|curious)\b
-      | i(?:['’]ve|\s+have)\s+forgotten\b
-      | i\s+(?:can(?:['’]t|not)|do(?:n['’]t|\s+not))\s+(?:remember|recall|find)\b
+      | (?:i\s+)?(?:really\s+|just\s+)?(?:need|want|forgot|forget)\b
+      | (?:i(?:['’]?m|\s+am)\s+)?(?:looking\s+for|searching|asking|wondering|curious)\b | any\s+(?:idea|clue|chance)\b
+      | i(?:['’]?m|\s+am)\s+looking\b | i(?:['’]?ve|\s+have)\s+forgotten\b
+      | i\s+(?:can(?:['’]?t|not)|do(?:n['’]?t|\s+not))\s+(?:remember|recall|find|know)\b
       | (?:bitte\s+)?(?:sag|sage|nenn|nenne|zeig|zeige|erinner|erinnere|gib|verrate?)\s+(?:mir|mich|uns)\b
       | ich\s+(?:brauche|suche|habe\s+.{0,40}\bvergessen)\b
       | (?:dime|dígame|recuérdame|muéstrame|necesito|olvidé)\b
@@ -55,6 +59,11 @@ _REQUESTS = anchored(
       | (?:скажи|скажите|напомни|напомните|покажи|покажите)\b
     )""",
     IGNORECASE | VERBOSE,
+)
+_WISHES = anchored(
+    r"\s{0,8}(?:(?:please|so|and|but|well|ok|okay|hey|hi|hello|sorry|now|again|just|really)[\s,:!]{1,4}){0,3}"
+    r"(?:i(?:['’]?m|['’]?ve|['’]?d)?|ich|need|want|forgot|forget)\b",
+    IGNORECASE,
 )
 # The first letters of what the patterns above match, which are tested before them.
 _FIRST_LETTERS = frozenset("abcdefghilmnopqrstvwzсндскпqщ")
@@ -78,9 +87,15 @@ def asks(sentence: str) -> bool:
         return True
     if not end.isascii() and _ASKS_UNSPACED.match(end) is not None:
         return True
-    if requests(sentence):
+    if requests(sentence) or (end.lower().endswith((" please", " pls")) and end.count(" ") < _MOST_WORDS_ORDERED):
         return True
     return end[-1] not in _FULL_STOPS and _ASKS.match(sentence) is not None
+
+
+def wishes(sentence: str) -> bool:
+    """Whether a sentence says that its speaker needs, wants, forgot or does not find something. It may state something as well:
+    "I need the code 4417"."""
+    return requests(sentence) and _WISHES.match(sentence) is not None
 
 
 def requests(sentence: str) -> bool:

@@ -12,7 +12,7 @@ explain explains explanation detail details detailed information info infos ever
 wondered forget forgets forgot forgotten need needs want wants wanted like please help find look looking search lookup check
 question questions curious idea ideas chance possible possibly maybe perhaps kindly quickly briefly brief short quick mention
 mentioned mentions say said says discuss discussed talk talked talking again exactly actually currently hello hey hi thanks
-thank sorry able repeat happen wish mind send provide give gives giving
+thank sorry able repeat happen wish mind send provide give gives giving whats wheres whos whens hows whys whered whod
 """
 _ORDER = """
 first last earliest latest next previous previously order sequence chronological chronologically timeline beginning initially
@@ -45,6 +45,12 @@ informatie details vraag vergeten nodig zoek zoeken
 """
 REQUEST_WORDS = frozenset((_ENGLISH + _ORDER + _OTHERS).split())
 """Words of requests in all languages."""
+_ATTRIBUTES = """
+name names called number numbers time date day address place location spot word exact current correct right got get
+name nummer uhrzeit datum tag adresse nombre número hora fecha día nom numéro heure date jour nome numero ora data
+"""
+ATTRIBUTE_WORDS = frozenset(_ATTRIBUTES.split())
+"""Words for what may be asked of a thing without another word for it: "Who is my dentist?" asks for the dentist's name."""
 UNSPACED_REQUESTS = (
     *(
         "请问",

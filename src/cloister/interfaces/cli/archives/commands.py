@@ -62,7 +62,10 @@ def import_archive(
     memory: Cloister,
     json: bool,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="An archive, or an export of another assistant (also its zip file).")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="An archive, or an export of another assistant (its zip file or folder too)."
+        ),
     ],
     format: Annotated[
         str | None,

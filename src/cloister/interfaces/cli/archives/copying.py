@@ -81,14 +81,14 @@ def _run(
     with_keys: bool,
     json: bool,
 ) -> None:
-    source = CopySource(database=read.database, tenants=read.tenants, export=read.open_export())
+    source = CopySource(database=read.database, tenants=read.tenants, export=read.export)
     target = None
     if stored is not None:
         target = CopyTarget(
             database=stored.database,
             tenants=stored.tenants,
-            export=stored.open_export(),
-            importing=stored.open_import(),
+            export=stored.export,
+            importing=stored.import_lines,
         )
     copies = TenantCopies(source, target)
     plans = copies.plan(settings[0].tenant)

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from cloister.domain.errors import InvalidRequest
 from cloister.interfaces.http.openapi import schemas
-from cloister.interfaces.http.resources.bodies import Body, Whole
+from cloister.interfaces.http.resources.bodies import MOST_SENT, Body, Whole
 
 _TEXT: schemas.Schema = {"type": "string", **schemas.CONTENT}
 _BLOCKS: schemas.Schema = {
@@ -32,6 +32,7 @@ _OTHERS: schemas.Schema = {
     "required": ["role", "content"],
     "properties": {"role": {"enum": ["assistant", "system"]}, "content": {"anyOf": [_TEXT, _BLOCKS]}},
 }
+SystemBlocks = Annotated[list[dict[str, Any]], Field(max_length=MOST_SENT)]
 Setting = Annotated[Any, Field(default=None)]
 _REFUSED: dict[str, str] = {
     "container": "names a container in the account of this server's key, which all its users share: leave it out.",
@@ -76,10 +77,11 @@ class CountTokensRequest(AnthropicBody):
 
     model: str = Field(description="A model that the server lists. For any other name it is the default model.")
     messages: list[dict[str, Any]] = Field(
+        max_length=MOST_SENT,
         json_schema_extra={"items": {"anyOf": [_USER, _OTHERS]}, "contains": _USER, "minItems": 1},
         description="The conversation.",
     )
-    system: str | list[dict[str, Any]] | None = Field(
+    system: str | SystemBlocks | None = Field(
         default=None,
         json_schema_extra={"anyOf": [{"type": "string"}, {"type": "array", "items": _BLOCKS["items"]["anyOf"][0]}]},
         description="Your system prompt.",
@@ -100,11 +102,12 @@ class MessagesRequest(AnthropicBody):
 
     model: str = Field(description="A model that the server lists. For any other name the default model answers.")
     messages: list[dict[str, Any]] = Field(
+        max_length=MOST_SENT,
         json_schema_extra={"items": {"anyOf": [_USER, _OTHERS]}, "contains": _USER, "minItems": 1},
         description="The conversation so far. Messages that the session does not have yet are recorded.",
     )
     max_tokens: Whole = Field(ge=1)
-    system: str | list[dict[str, Any]] | None = Field(
+    system: str | SystemBlocks | None = Field(
         default=None,
         json_schema_extra={"anyOf": [{"type": "string"}, {"type": "array", "items": _BLOCKS["items"]["anyOf"][0]}]},
         description="Your system prompt. What is recalled is added as its last block.",

@@ -6,22 +6,26 @@ from fastapi import APIRouter
 from pydantic import Field
 from starlette.responses import Response
 
-from cloister.domain.files.commands import FileAnswer, read_command
+from cloister.domain.files.answer import FileAnswer
+from cloister.domain.files.commands import read_command
 from cloister.domain.files.tree import MAX_FILE
 from cloister.domain.identifiers import parse_project_id
+from cloister.domain.sessions.expected import ExpectedSession
 from cloister.domain.text import checked_name
 from cloister.interfaces.http.dispatch.callers import Caller, needs
 from cloister.interfaces.http.dispatch.parameters import SessionId
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.resources.answers import answer
-from cloister.interfaces.http.resources.bodies import Body, ProjectId, Whole
-from cloister.services.conversations.files import ExpectedSession
+from cloister.interfaces.http.resources.bodies import MOST_WORDS, Body, Name, ProjectId, Whole
+from cloister.interfaces.http.resources.sessions import project_of
+from cloister.interfaces.python.shapes import MemoryToolSession, memory_tool_session_shape
 
 router = APIRouter(route_class=GuardedRoute, tags=["Sessions and messages"])
 
 _FILES = "/v1/sessions/{external_id}/files"
 _NUMBER: schemas.Schema = {"minimum": -(2**53), "maximum": 2**53}
+LineRange = Annotated[list[Annotated[Whole, Field(json_schema_extra=_NUMBER)]], Field(max_length=MOST_WORDS)]
 Text = Annotated[str, Field(description="Of the commands that have it.", json_schema_extra={"maxLength": MAX_FILE})]
 
 
@@ -51,11 +55,22 @@ class FileBody(Body):
         return {name: value for name, value in given.items() if value is not None}
 
 
+class MemoryToolScope(Body):
+    """Whose files a memory tool without a session uses."""
+
+    project_id: ProjectId | None = Field(
+        default=None, description="Without it: the project of the request; `null`: no project."
+    )
+    user_id: Name | None = Field(
+        default=None, description="Without it: the user that the key is bound to, else nobody."
+    )
+
+
 class FileView(FileBody):
     """What to view: a directory, or a file, or some of its lines."""
 
     path: str = Field(description="`/memories`, or a path below it.")
-    view_range: list[Annotated[Whole, Field(json_schema_extra=_NUMBER)]] | None = Field(
+    view_range: LineRange | None = Field(
         default=None, description="The first and the last line, from 1; -1 is the end."
     )
 
@@ -72,6 +87,15 @@ class FileChange(FileBody):
     insert_text: Text | None = None
     old_path: Text | None = None
     new_path: Text | None = None
+
+
+@router.post("/v1/memory-tool", response_model=MemoryToolSession)
+@needs("read")
+def find_memory_tool_session(body: MemoryToolScope, caller: Caller) -> Response:
+    """Find the session whose files a memory tool without a session uses: one for each project and user, under a name that is the
+    same for each caller of that scope and cannot be guessed by others. It need not exist: create it with these fields."""
+    found = caller.services.memory_tool_sessions.of(caller.reach, project_of(body, caller), body.user_id)
+    return answer(memory_tool_session_shape(found))
 
 
 @router.post(f"{_FILES}/view", response_model=FileAnswer)

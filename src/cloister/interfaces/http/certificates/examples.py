@@ -37,6 +37,8 @@ _RETENTION = {
     "observations": 0,
     "complete": True,
     "files": 0,
+    "entities": 0,
+    "receipts": 0,
     "certificate": _certificate(messages=_CLEARED["messages"]),
 }
 

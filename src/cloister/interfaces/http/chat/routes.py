@@ -5,7 +5,7 @@ from functools import partial
 from typing import Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Header, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, FailFast, Field
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -23,7 +23,7 @@ from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, NoBody
 from cloister.interfaces.http.dispatch.parameters import SessionId
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.resources.answers import answer, nothing
-from cloister.interfaces.http.resources.bodies import Body, Name, ProjectId, Relevance
+from cloister.interfaces.http.resources.bodies import MOST_SENT, Body, Name, ProjectId, Relevance
 from cloister.interfaces.http.resources.sessions import project_of
 from cloister.services.chat.converse import own_request
 from cloister.services.chat.turns import NamedSession, Turn, TurnRequest
@@ -60,7 +60,7 @@ class UiMessage(BaseModel):
     model_config = ConfigDict(extra="allow")
 
     role: Literal["system", "user", "assistant"]
-    parts: list[UiPart]
+    parts: Annotated[list[UiPart], Field(max_length=MOST_SENT), FailFast()]
 
 
 class ChatRequest(Body):
@@ -69,7 +69,7 @@ class ChatRequest(Body):
     id: Name = Field(
         description="The session's `external_id`. If there is no such session, it is created with this message."
     )
-    messages: list[UiMessage] = Field(json_schema_extra={"minItems": 1})
+    messages: list[UiMessage] = Field(max_length=MOST_SENT, json_schema_extra={"minItems": 1})
     project_id: ProjectId | None = Field(
         default=None,
         description="The project of a new session. Without it: the project of the request. `null`: no project. A session "

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import partial
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 
@@ -22,7 +22,9 @@ from cloister.interfaces.http.dispatch.executors import SerialExecutor
 from cloister.interfaces.http.logs import log
 from cloister.services.chat.converse import CHECK_SECONDS, BuildRequest, TurnContext, TurnEnd, TurnEvent
 from cloister.services.chat.turns import Turn
-from cloister.services.chat.unrecorded import UnrecordedQuestion
+
+if TYPE_CHECKING:  # imported with the routes that have such questions
+    from cloister.services.chat.unrecorded import UnrecordedQuestion
 
 T = TypeVar("T")
 _QUIET_SECONDS = 15.0
@@ -143,7 +145,7 @@ class RunningTurns:
         task.add_done_callback(self._tasks.discard)
         return running
 
-    def start_unrecorded(self, asked: UnrecordedQuestion, build: BuildRequest) -> RunningReply:
+    def start_unrecorded(self, asked: "UnrecordedQuestion", build: BuildRequest) -> RunningReply:
         """Start the task of a reply that is not recorded. Nobody can find it; its context is shown to nobody."""
 
         async def nothing_recalled(_: Reach, context: Context) -> Context:
@@ -205,7 +207,7 @@ class RunningTurns:
             if self._running.get(_key(running.turn)) is running:
                 del self._running[_key(running.turn)]
 
-    async def _run_unrecorded(self, running: RunningReply, asked: UnrecordedQuestion, build: BuildRequest) -> None:
+    async def _run_unrecorded(self, running: RunningReply, asked: "UnrecordedQuestion", build: BuildRequest) -> None:
         try:
             await self._services.unrecorded.reply(
                 asked, running.publish, stop=running.stop, threads=self._threads_of(asked.reach), build=build

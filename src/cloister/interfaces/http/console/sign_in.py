@@ -3,7 +3,7 @@
 from typing import cast
 
 from fastapi import APIRouter, Request
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from cloister.domain.access import ApiKey
@@ -12,11 +12,17 @@ from cloister.domain.identifiers import format_key_id, format_project_id, format
 from cloister.interfaces.http.console import cookies
 from cloister.interfaces.http.dispatch.callers import Caller, Gate, NoBody, needs
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
-from cloister.interfaces.http.resources import bodies
+from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.resources.answers import answer, nothing
+from cloister.interfaces.http.resources.bodies import Body
 from cloister.services.tenancy.sign_ins import LINK_SECONDS
 
 router = APIRouter(route_class=GuardedRoute, tags=["Console"])
+
+
+class SignIn(Body):
+    code: str = Field(description="The part of a console link after the #.", json_schema_extra=schemas.NAME)
+    replace: bool = Field(default=False, description="Sign in even if the browser is signed in with another key.")
 
 
 class ConsoleLink(BaseModel):
@@ -53,7 +59,7 @@ def create_console_link(caller: Caller, request: Request, _: NoBody) -> Response
 
 @router.post("/console/sign-in", status_code=204, response_model=None)
 @needs("nothing")
-def sign_in(body: bodies.SignIn, request: Request) -> Response:
+def sign_in(body: SignIn, request: Request) -> Response:
     """Redeem the code of a link for a cookie that represents its key. A code works once, for 15 minutes. In a browser that is
     signed in with another key it is refused with 409, and stays valid, unless `replace` is true. A page of another origin cannot
     sign the browser in."""

@@ -15,6 +15,8 @@ from pydantic_core import PydanticUndefined
 from cloister.interfaces.http.dispatch.callers import read_no_body
 from cloister.interfaces.http.dispatch.paths import as_given
 from cloister.interfaces.http.resources.bodies import Body, Nothing
+from cloister.interfaces.repeated_fields import repeated_field
+from cloister.interfaces.wrong_fields import wrong_fields
 
 Read = Callable[[Request, bytes], Any]
 """Reads one argument from a request and its body."""
@@ -85,22 +87,27 @@ def _given_default(source: str, name: str, default: Any) -> Any:
 
 def _body(kind: Any) -> Read:
     assert isinstance(kind, type) and issubclass(kind, Body)
-    return lambda request, body: _read_body(kind, request, body)
+    return lambda request, body: read_body(kind, request, body)
 
 
 def refuse_fields(request: Request, body: bytes) -> Body:
-    return _read_body(Nothing, request, body) if body.strip() else Nothing()
+    return read_body(Nothing, request, body) if body.strip() else Nothing()
 
 
-def _read_body(kind: type[Body], request: Request, body: bytes) -> Body:
-    """Only a body that is declared as JSON is read as JSON, so that no form of another site can pass for a request of ours."""
+def read_body(kind: type[Body], request: Request, body: bytes) -> Body:
+    """Only a body that is declared as JSON is read as JSON, so that no form of another site can pass for a request of ours. A field
+    that an object gives twice is refused, as an unknown one is: one of its values would be ignored."""
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json" and not media_type.endswith("+json"):
         wrong = {"type": "media_type", "loc": ("body",), "msg": "Must be JSON, sent as application/json"}
         raise RequestValidationError([wrong])
     try:
-        return kind.model_validate_json(body)
+        read = kind.model_validate_json(body)
     except ValidationError as error:
-        # Without the input, so that an error never repeats what was said.
-        found = error.errors(include_url=False, include_context=False, include_input=False)
-        raise RequestValidationError([{**entry, "loc": ("body", *entry["loc"])} for entry in found]) from None
+        found = wrong_fields(kind, body, error)
+        entries = [{"type": wrong.type, "loc": ("body", *wrong.path), "msg": wrong.message} for wrong in found]
+        raise RequestValidationError(entries) from None
+    if (repeated := repeated_field(body)) is not None:
+        message = f"Must be given once, and is given {repeated.times} times"
+        raise RequestValidationError([{"type": "repeated", "loc": ("body", *repeated.path), "msg": message}])
+    return read

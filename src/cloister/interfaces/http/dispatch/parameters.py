@@ -108,6 +108,19 @@ OfExternalId = Annotated[
 OfUser = Annotated[str | None, _query("Only the sessions of this user.", schemas.NAME)]
 
 
+ExpectedProject = Annotated[
+    str | None,
+    _query(
+        "The session must be in this project, `none`: in none; otherwise nothing is done, and the answer is a conflict.",
+        schemas.PROJECT_OR_NONE,
+    ),
+]
+ExpectedUser = Annotated[
+    str | None,
+    _query("The session must be this user's; otherwise nothing is done, and the answer is a conflict.", schemas.NAME),
+]
+
+
 def wait_until_indexed(services: Services, wait: str | None) -> None:
     """With `wait`, return only when everything is indexed. With the static embedder and the exact index, it always is."""
     if wait is not None and not services.immediate:

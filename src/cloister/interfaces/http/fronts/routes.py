@@ -12,6 +12,36 @@ from cloister.interfaces.http.dispatch.router import RouteTable
 Load = Callable[[], Sequence[BaseRoute]]
 
 
+def _items() -> Sequence[BaseRoute]:
+    from cloister.interfaces.http.resources import items
+
+    return items.router.routes
+
+
+def _files() -> Sequence[BaseRoute]:
+    from cloister.interfaces.http.anthropic import files
+
+    return files.router.routes
+
+
+def _chat_completions() -> Sequence[BaseRoute]:
+    from cloister.interfaces.http.openai import routes
+
+    return routes.router.routes
+
+
+def _models() -> Sequence[BaseRoute]:
+    from cloister.interfaces.http.openai import models
+
+    return models.router.routes
+
+
+def _mcp() -> Sequence[BaseRoute]:
+    from cloister.interfaces.http.mcp import routes
+
+    return routes.router.routes
+
+
 def _anthropic() -> Sequence[BaseRoute]:
     from cloister.interfaces.http.anthropic import models, routes
 
@@ -61,6 +91,13 @@ def _audit() -> Sequence[BaseRoute]:
 
 
 FRONTS: Mapping[str, Load] = {
+    "v1/sessions/*/items": _items,
+    "v1/sessions/*/files": _files,
+    "v1/memory-tool": _files,
+    "v1/chat/completions": _chat_completions,
+    "v1/models": _models,
+    "v1/embeddings": _models,
+    "mcp": _mcp,
     "anthropic": _anthropic,
     "mem0": _mem0,
     "langgraph": _langgraph,
@@ -72,7 +109,15 @@ FRONTS: Mapping[str, Load] = {
     "v1/audit": _audit,
     "operator/audit": _audit,
 }
-"""How to load the routes under a first segment of paths, or under the first two."""
+"""How to load the routes under the first segments of a path: one, two or three, or four of which the third is any."""
+
+
+def _front(path: str) -> Load | None:
+    _, *segments = path.split("/", 5)
+    for most in range(1, 4):
+        if (load := FRONTS.get("/".join(segments[:most]))) is not None:
+            return load
+    return None if len(segments) < 4 else FRONTS.get(f"{segments[0]}/{segments[1]}/*/{segments[3]}")
 
 
 class LazyRoutes:
@@ -88,8 +133,7 @@ class LazyRoutes:
         """What has to be loaded before the route of this request can be found."""
         if not self._waiting:
             return None
-        first, _, rest = scope["path"][1:].partition("/")
-        load = FRONTS.get(first) or FRONTS.get(f"{first}/{rest.partition('/')[0]}")
+        load = _front(scope["path"])
         return load if load in self._waiting else None
 
     def load(self, front: Load) -> None:

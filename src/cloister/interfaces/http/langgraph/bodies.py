@@ -8,8 +8,12 @@ from pydantic import Field
 from cloister.domain.entries.operations import MOST_OPERATIONS
 from cloister.interfaces.http.resources.bodies import Body, Name, ProjectId, Whole
 
+_MOST_LABELS = 1_000
 Labels = Annotated[
-    list[str], Field(description="Labels from the outermost inward: not empty, without full stop and NUL.")
+    list[str],
+    Field(
+        max_length=_MOST_LABELS, description="Labels from the outermost inward: not empty, without full stop and NUL."
+    ),
 ]
 
 
@@ -17,7 +21,7 @@ class PutItem(Body):
     namespace: Labels
     key: str
     value: dict[str, Any]
-    index: list[str] | Literal[False] | None = None
+    index: Annotated[list[str], Field(max_length=_MOST_LABELS)] | Literal[False] | None = None
     ttl: float | None = None
 
 
@@ -53,5 +57,5 @@ class EntryOperations(Body):
         description="Each has an `op`: `get`, `put`, `delete` (`namespace`, `key`), `search` (`namespace_prefix`), "
         "`list` (`namespace`; in order of keys, on from `after`), `list_namespaces`, `delete_expired`, or `expect` (`namespace`, "
         "`key`, `value`): unless the entry has this value, or is missing for `null`, nothing is written, and the answer is 409.",
-        json_schema_extra={"maxItems": MOST_OPERATIONS},
+        max_length=MOST_OPERATIONS,
     )

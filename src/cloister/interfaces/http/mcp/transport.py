@@ -16,6 +16,7 @@ from cloister.interfaces.http.dispatch.routes import Executors
 from cloister.interfaces.http.mcp.errors import INVALID_REQUEST, json_rpc_error
 from cloister.interfaces.mcp.connection import McpConnection
 from cloister.interfaces.mcp.server import Context, build_server
+from cloister.interfaces.repeated_fields import repeated_field
 
 T = TypeVar("T")
 _CONNECTION = "cloister.mcp.connection"
@@ -61,7 +62,7 @@ class McpResponse(Response):
         would take the middleware's refusal of a large one for a crash. Answers are JSON, never streams: no tool takes long."""
         request = Request(scope, receive)
         body = await request.body()
-        refusal = _refusal_of_type(request) or _refusal_of_id(body)
+        refusal = _refusal_of_type(request) or _refusal_of_repetition(body) or _refusal_of_id(body)
         if refusal is not None:
             await refusal(scope, receive, send)
             return
@@ -81,6 +82,15 @@ def _refusal_of_type(request: Request) -> Response | None:
     if given.partition(";")[0].strip(" \t").lower() == _JSON.decode():
         return None
     return json_rpc_error(415, "unsupported_media_type", "Content-Type: must be application/json.")
+
+
+def _refusal_of_repetition(body: bytes) -> Response | None:
+    """The refusal of a message in which an object gives a field twice: the SDK would ignore all values but the last."""
+    repeated = repeated_field(body)
+    if repeated is None:
+        return None
+    reason = f"{'.'.join(map(str, repeated.path))}: must be given once, and is given {repeated.times} times."
+    return json_rpc_error(400, "invalid_request", reason, number=INVALID_REQUEST)
 
 
 def _refusal_of_id(body: bytes) -> Response | None:

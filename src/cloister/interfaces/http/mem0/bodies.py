@@ -1,14 +1,16 @@
 """The request bodies of mem0's clients. An option that is not among the fields is answered with those that are supported."""
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from cloister.interfaces.http.mem0.errors import NotSupported
-from cloister.interfaces.http.resources.bodies import Body, Whole
+from cloister.interfaces.http.resources.bodies import MOST_SENT, MOST_WORDS, Body, Whole
 
 ENTITY_IDS = ("user_id", "agent_id", "app_id", "run_id")
+MOST_IN_BATCH = 100
 _LONGEST_NAME_SHOWN = 64
+Words = Annotated[list[str], Field(max_length=MOST_WORDS)]
 
 
 class Mem0Body(Body):
@@ -23,7 +25,7 @@ class Mem0Body(Body):
 
 
 class AddRequest(Mem0Body):
-    messages: list[dict[str, Any]] | str
+    messages: Annotated[list[dict[str, Any]], Field(max_length=MOST_SENT)] | str
     user_id: str | None = None
     agent_id: str | None = None
     app_id: str | None = None
@@ -39,8 +41,8 @@ class SearchRequest(Mem0Body):
     filters: dict[str, Any] | None = None
     top_k: Whole | None = None
     threshold: float | None = None
-    fields: list[str] | None = None
-    categories: list[str] | None = None
+    fields: Words | None = None
+    categories: Words | None = None
     reference_date: str | Whole | None = None
     latest_only: bool | None = None
     keyword_search: bool | None = None
@@ -51,7 +53,7 @@ class SearchRequest(Mem0Body):
 
 class ListRequest(Mem0Body):
     filters: dict[str, Any] | None = None
-    categories: list[str] | None = None
+    categories: Words | None = None
     start_date: str | None = None
     end_date: str | None = None
     latest_only: bool | None = None
@@ -65,11 +67,11 @@ class UpdateRequest(Mem0Body):
 
 
 class BatchUpdate(Mem0Body):
-    memories: list[dict[str, Any]]
+    memories: list[dict[str, Any]] = Field(max_length=MOST_IN_BATCH)
 
 
 class BatchDelete(Mem0Body):
-    memories: list[dict[str, Any]]
+    memories: list[dict[str, Any]] = Field(max_length=MOST_IN_BATCH)
 
 
 def refuse_value(name: str, given: bool | None, only: bool) -> None:

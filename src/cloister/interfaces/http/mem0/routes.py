@@ -18,6 +18,7 @@ from cloister.interfaces.http.dispatch.callers import Caller, needs
 from cloister.interfaces.http.dispatch.parameters import MemoryName
 from cloister.interfaces.http.mem0 import additions
 from cloister.interfaces.http.mem0.bodies import (
+    MOST_IN_BATCH,
     AddRequest,
     BatchDelete,
     BatchUpdate,
@@ -40,7 +41,6 @@ MEMORIES = f"{PREFIX}/v1/memories/"
 MEMORY = f"{MEMORIES}{{memory_id}}/"
 BATCH = f"{PREFIX}/v1/batch/"
 LIST = f"{PREFIX}/v3/memories/"
-MOST_IN_BATCH = 100
 _TOP_K = 10
 _MOST_CHANGES = 1_000
 _DAY = 24 * 3_600 * 1_000_000

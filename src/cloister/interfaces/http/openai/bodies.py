@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.text import checked_name
 from cloister.interfaces.http.openapi import schemas
-from cloister.interfaces.http.resources.bodies import Body, Name, Whole
+from cloister.interfaces.http.resources.bodies import MOST_SENT, Body, Name, Whole
 
 MOST_INPUTS = 2_048
 # Fields that affect the reply; they are passed to the model unchanged.
@@ -133,6 +133,7 @@ class ChatCompletionRequest(OpenAiBody):
         default=None, description="A model that the server lists. For any other name the default model answers."
     )
     messages: list[dict[str, Any]] = Field(
+        max_length=MOST_SENT,
         json_schema_extra={"items": {"anyOf": [_USER, _ASSISTANT, _OTHERS]}, "contains": _USER, "minItems": 1},
         description="The conversation so far. Messages that the session does not have yet are recorded.",
     )
@@ -189,7 +190,7 @@ def user_of(user: str | None, safety_identifier: str | None, metadata: Mapping[s
 class EmbeddingsRequest(OpenAiBody):
     """Texts to embed, with the embedder that recall uses."""
 
-    input: str | list[Any] = Field(
+    input: str | Annotated[list[Any], Field(max_length=MOST_SENT)] = Field(
         description="A text or a list of texts; lists of tokens are refused.",
         json_schema_extra={"anyOf": [_TEXT, {"type": "array", "items": _TEXT, "minItems": 1, "maxItems": MOST_INPUTS}]},
     )

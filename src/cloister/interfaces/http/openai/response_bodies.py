@@ -10,7 +10,7 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.text import checked_name
 from cloister.interfaces.http.openai.bodies import OpenAiBody, user_of
 from cloister.interfaces.http.openapi import schemas
-from cloister.interfaces.http.resources.bodies import Metadata, Name, Whole
+from cloister.interfaces.http.resources.bodies import MOST_SENT, Metadata, Name, Whole
 
 MOST_INPUT_ITEMS = 1_000
 # Fields of OpenAI's interface that change nothing here.
@@ -43,7 +43,7 @@ class ResponseRequest(OpenAiBody):
         default=None,
         description="A model that the server's endpoint lists; for any other name the default model answers.",
     )
-    input: str | list[Any] = Field(
+    input: str | Annotated[list[Any], Field(max_length=MOST_SENT)] = Field(
         description="A text, or a list of items: messages, `function_call`, `function_call_output`, `reasoning`.",
         json_schema_extra={
             "anyOf": [{"type": "string", **schemas.CONTENT}, {"type": "array", "items": _ITEM, "minItems": 1}]
@@ -57,7 +57,7 @@ class ResponseRequest(OpenAiBody):
     store: bool | None = Field(default=None, description="`false`: recall, and record nothing.")
     stream: bool | None = None
     background: bool | None = None
-    tools: list[Any] | None = None
+    tools: Annotated[list[Any], Field(max_length=MOST_INPUT_ITEMS)] | None = None
     tool_choice: Any = None
     max_output_tokens: Whole | None = None
     text: dict[str, Any] | None = None
@@ -103,7 +103,9 @@ class ResponseRequest(OpenAiBody):
 class NewConversation(OpenAiBody):
     """A new conversation. `metadata` names its user (`user_id`), its project (`project_id`) and its id (`session_id`)."""
 
-    items: list[Any] | None = Field(default=None, json_schema_extra={"anyOf": [{"items": _ITEM}, {"type": "null"}]})
+    items: Annotated[list[Any], Field(max_length=MOST_SENT)] | None = Field(
+        default=None, json_schema_extra={"anyOf": [{"items": _ITEM}, {"type": "null"}]}
+    )
     metadata: Metadata | None = None
 
 
@@ -113,6 +115,7 @@ class ChangedConversation(OpenAiBody):
 
 class NewConversationItems(OpenAiBody):
     items: list[Any] = Field(
+        max_length=MOST_SENT,
         json_schema_extra={"items": _ITEM, "minItems": 1},
         description="Items, in order: messages, tool calls and others.",
     )

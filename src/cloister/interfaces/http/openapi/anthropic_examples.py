@@ -31,6 +31,14 @@ ANTHROPIC_EXAMPLES: Mapping[str, Example] = {
         answer={"data": [_MODEL], "has_more": False, "first_id": "llama-3", "last_id": "llama-3"}
     ),
     "get_anthropic_model": Example(answer=_MODEL),
+    "find_memory_tool_session": Example(
+        request={"user_id": "ann"},
+        answer={
+            "session_id": "memory-tool-0f6a2b7c9d1e4835a6b0c2d4e6f81937",
+            "project_id": "proj_2f8a61c09e7b4d35",
+            "user_id": "ann",
+        },
+    ),
     "view_files": Example(
         request={"path": "/memories/hotel.txt"},
         answer={

@@ -47,14 +47,15 @@ Lists answer `data` and `next_cursor`; send that as `cursor` for the next page, 
 
 Errors are `application/problem+json` with a stable `code`; an error about one thing names it by `kind` and `id`. An id of another \
 tenant and an id that does not exist are both `not_found`, in the same words. Bodies over 1 MiB, except imports, are refused with \
-413, unknown fields and unknown or repeated query parameters with 422. A refused request has changed nothing.
+413, fields and query parameters that are unknown or repeated with 422. A refused request has changed nothing.
 
 On every route, headers over 32 KiB are refused with 431 (`headers_too_large`), what is not HTTP with 400 (`malformed_request`), a \
 request that is not complete in time with 408 (`timeout`), too many connections from one address with 429 (`rate_limited`), and a \
 `Host` that is not this server's with 421 (`wrong_host`).
 
-A creating POST with an `Idempotency-Key` is executed once: the same request with the same key is answered alike for 24 hours, and \
-another request with that key is refused with 422. Every answer has an `X-Request-ID`, which is in the server's log too.
+A creating POST with an `Idempotency-Key` is executed once: the same request with the same key is answered alike for 24 hours (a \
+new API key for one hour, and only to the key that asked for it), and another request with that key is refused with 422. Every \
+answer has an `X-Request-ID`, which is in the server's log too.
 
 `POST /mcp` is not described here: it speaks the Model Context Protocol, which describes its tools itself. Nor is \
 `/langgraph/store`, which speaks as LangGraph's server does: its SDK is the client; nor `/mem0`, which answers mem0's.
@@ -127,12 +128,16 @@ _OWN_PROBLEMS: Mapping[str, Sequence[str]] = {
     "search": ("project_required",),
     "list_entities": ("project_required",),
     "extract": ("conflict", "model_unavailable"),
+    "title_session": ("conflict", "model_unavailable"),
     "preview_extraction": ("model_unavailable",),
     "chat": ("turn_in_progress", "conflict", "quota_exceeded"),
     "create_response": ("turn_in_progress", "conflict", "quota_exceeded", "model_unavailable"),
     "create_conversation": ("conflict", "quota_exceeded"),
     "add_conversation_items": ("conflict", "quota_exceeded"),
+    "list_items": ("conflict",),
     "add_items": ("conflict", "quota_exceeded"),
+    "forget_item": ("conflict",),
+    "clear_session": ("conflict",),
     "write_entries": ("quota_exceeded",),
     "view_files": ("conflict",),
     "change_files": ("conflict", "quota_exceeded"),

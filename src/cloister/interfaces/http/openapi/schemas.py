@@ -22,7 +22,7 @@ from cloister.domain.recall.filter_language import DEEPEST, KIND_NAMES, MOST_CON
 from cloister.domain.recall.relevance import Strength
 from cloister.domain.scope import MemberVisibility
 from cloister.domain.sessions.unmoved import UNMOVED_PATTERN
-from cloister.domain.text import MAX_CATEGORIES, MAX_CATEGORY, MAX_CONTENT, MAX_NAME, MAX_TAGS, RESERVED_TAGS
+from cloister.domain.text import MAX_CATEGORY, MAX_CONTENT, MAX_NAME, RESERVED_TAGS
 
 Schema = dict[str, Any]
 
@@ -45,9 +45,7 @@ def _id(prefix: str) -> Schema:
 
 NAME = _text(MAX_NAME, _CONTROL)
 TAG = _text(MAX_NAME, _CONTROL, *(f"^{prefix}" for prefix in RESERVED_TAGS))
-TAGS: Schema = {"maxItems": MAX_TAGS}
 CATEGORY = _text(MAX_CATEGORY, _CONTROL)
-CATEGORIES: Schema = {"maxItems": MAX_CATEGORIES}
 CONTENT = _text(MAX_CONTENT, _NUL)
 SYSTEM_PROMPT = _text(MAX_SYSTEM_PROMPT, _NUL)
 INSTRUCTIONS: Schema = _text(MAX_INSTRUCTIONS, _NUL)

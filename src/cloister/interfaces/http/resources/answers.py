@@ -11,7 +11,8 @@ from cloister.interfaces.python.items.shapes import Item
 from cloister.interfaces.python.pages import ONLY_IF_STALE
 from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.interfaces.python.receipts.exclusion_shapes import Exclusion
-from cloister.interfaces.python.receipts.shapes import InlineReceipt, ReceiptSummary
+from cloister.interfaces.python.receipts.inline import InlineReceipt
+from cloister.interfaces.python.receipts.shapes import ReceiptSummary
 
 OnlyIfStale = Annotated[int | None, Field(**ONLY_IF_STALE)]
 

@@ -1,6 +1,7 @@
 """The bodies of requests. Only types and fields are checked here; values are checked by the services, for every interface alike.
 
-The limits are documented in the schemas and not enforced by them: the services enforce them, with their own error texts.
+The limits are documented in the schemas and not enforced by them: the services enforce them, with their own error texts. Only the
+length of every list is checked here, before its elements are: each wrong element is an error (ISO-13).
 """
 
 from typing import Annotated, Any, Literal
@@ -15,7 +16,7 @@ from cloister.domain.memory import MAX_MEMORY
 from cloister.domain.project_settings import MOST_RECEIPT_DAYS, ObservationScope
 from cloister.domain.recall.relevance import DEFAULT_MIN_RELEVANCE
 from cloister.domain.scope import DEFAULT_VISIBILITY, MemberVisibility
-from cloister.domain.text import MAX_METADATA, MAX_METADATA_DEPTH
+from cloister.domain.text import MAX_CATEGORIES, MAX_METADATA, MAX_METADATA_DEPTH, MAX_TAGS
 from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.receipts.settings import ReceiptSettings
 from cloister.services.conversations.record import LARGEST_BATCH
@@ -34,6 +35,11 @@ def _as_real(given: object) -> object:
     return float(given) if isinstance(given, int) and not isinstance(given, bool) else given
 
 
+MOST_WORDS = 100
+"""The most entries of a list of words that the services compare with those they know."""
+MOST_SENT = 10_000
+"""The most messages in a request of a client that sends a whole conversation, and the most entries of a list whose own limit is the
+services', which refuse more with another error."""
 Whole = Annotated[int, BeforeValidator(_as_whole)]
 Name = Annotated[str, Field(json_schema_extra=schemas.NAME)]
 Content = Annotated[str, Field(json_schema_extra=schemas.CONTENT)]
@@ -43,16 +49,17 @@ EntityId = Annotated[str, Field(json_schema_extra=schemas.ENTITY_ID)]
 MessageId = Annotated[str, Field(json_schema_extra=schemas.MESSAGE_ID)]
 UnmovedToken = Annotated[str, Field(json_schema_extra=schemas.UNMOVED_TOKEN)]
 EntityName = Annotated[str, Field(json_schema_extra=schemas.ENTITY_NAME)]
+Aliases = Annotated[list[EntityName], Field(max_length=MOST_SENT, json_schema_extra={"maxItems": MAX_ALIASES})]
 Tags = Annotated[
     list[Annotated[str, Field(json_schema_extra=schemas.TAG)]],
     Field(
+        max_length=MAX_TAGS,
         description="Your own tags. Those with the prefix `session:`, `user:` or `project:` are set by the server.",
-        json_schema_extra=schemas.TAGS,
     ),
 ]
 Categories = Annotated[
     list[Annotated[str, Field(json_schema_extra=schemas.CATEGORY)]],
-    Field(description="Labels that a `filter` can ask for.", json_schema_extra=schemas.CATEGORIES),
+    Field(max_length=MAX_CATEGORIES, description="Labels that a `filter` can ask for."),
 ]
 Filter = Annotated[dict[str, Any], Field(json_schema_extra=schemas.FILTER_MARK)]
 Metadata = Annotated[
@@ -93,11 +100,6 @@ class Nothing(Body):
     """The body of a request that needs none: absent, or an empty object."""
 
 
-class SignIn(Body):
-    code: str = Field(description="The part of a console link after the #.", json_schema_extra=schemas.NAME)
-    replace: bool = Field(default=False, description="Sign in even if the browser is signed in with another key.")
-
-
 class NewTenant(Body):
     name: Name
 
@@ -125,7 +127,7 @@ class ContextSource(Body):
     )
 
 
-Sources = Annotated[list[ContextSource], Field(json_schema_extra={"maxItems": MOST_SOURCES})]
+Sources = Annotated[list[ContextSource], Field(max_length=MOST_SENT, json_schema_extra={"maxItems": MOST_SOURCES})]
 
 
 class ProjectSettings(ReceiptSettings, Body):
@@ -174,7 +176,9 @@ class ProjectSettings(ReceiptSettings, Body):
     )
     unwanted_categories: Categories | None = Field(default=[], description="No memories of these are extracted.")
     minimum_importance: Relevance | None = Field(default=0, description="Less important memories are not extracted.")
-    extraction_languages: Annotated[list[str], Field(json_schema_extra=schemas.LANGUAGES)] | None = Field(
+    extraction_languages: (
+        Annotated[list[str], Field(max_length=MOST_WORDS, json_schema_extra=schemas.LANGUAGES)] | None
+    ) = Field(
         default=[],
         description="Memories and entities are extracted from messages in these languages only. Empty: in all that the extractor "
         "knows; rules know English.",
@@ -225,7 +229,7 @@ class NewApiKey(Body):
         default=None, description="The project of requests with this key that name none."
     )
     confined: bool = Field(default=False, description="Whether the key has no access to other projects.")
-    permissions: list[Literal["read", "write", "admin"]] = Field(
+    permissions: Annotated[list[Literal["read", "write", "admin"]], Field(max_length=MOST_WORDS)] = Field(
         default=["read", "write"], json_schema_extra={"minItems": 1}
     )
     expires_at: Time | None = Field(default=None, description="When the key expires; in the future.")
@@ -254,14 +258,14 @@ class MessageToRecord(NewMessage):
 
 
 class NewMessages(Body):
-    messages: list[NewMessage] = Field(json_schema_extra={"minItems": 1, "maxItems": LARGEST_BATCH})
+    messages: list[NewMessage] = Field(max_length=LARGEST_BATCH, json_schema_extra={"minItems": 1})
     if_unmoved_since: UnmovedToken | None = Field(default=None, description=_IF_UNMOVED)
 
 
 class ExtractionPreviewRequest(Body):
     """Messages, as if a new session of a project had said them."""
 
-    messages: list[NewMessage] = Field(json_schema_extra={"minItems": 1, "maxItems": LARGEST_BATCH})
+    messages: list[NewMessage] = Field(max_length=LARGEST_BATCH, json_schema_extra={"minItems": 1})
     project_id: ProjectId | None = Field(
         default=None,
         description="Without it: the project of the request, else the default project. `null`: no project.",
@@ -278,7 +282,8 @@ class NewEpisode(Body):
 class NewMemories(Body):
     session_id: Name = Field(description="The session's `external_id`.")
     contents: list[Annotated[str, Field(json_schema_extra=schemas.MEMORY)]] = Field(
-        json_schema_extra={"minItems": 1, "maxItems": LARGEST_MEMORY_BATCH},
+        max_length=LARGEST_MEMORY_BATCH,
+        json_schema_extra={"minItems": 1},
         description=f"Short statements, each of at most {MAX_MEMORY:,} characters.",
     )
 
@@ -314,10 +319,9 @@ class EntityChange(Body):
     notes: Annotated[str, Field(json_schema_extra=schemas.ENTITY_NOTES)] | None = Field(
         default=None, description=f"At most {MAX_NOTES:,} characters. They replace what was extracted; may be empty."
     )
-    aliases: list[EntityName] | None = Field(
+    aliases: Aliases | None = Field(
         default=None,
         description="All other names; later mentions of them count for this entity. A name that messages use cannot be left out.",
-        json_schema_extra={"maxItems": MAX_ALIASES},
     )
     project_id: ProjectId | None = Field(default=None, description="The project that the entity is moved to; alone.")
     user_id: Name | None = Field(
@@ -333,8 +337,8 @@ class EntityMerge(Body):
 class EntitySplit(Body):
     """What is split off: `aliases`, or `message_ids` with a `name`."""
 
-    aliases: list[EntityName] | None = Field(default=None, json_schema_extra={"minItems": 1, "maxItems": MAX_ALIASES})
-    message_ids: list[MessageId] | None = Field(
+    aliases: Aliases | None = Field(default=None, json_schema_extra={"minItems": 1})
+    message_ids: Annotated[list[MessageId], Field(max_length=MOST_SENT)] | None = Field(
         default=None,
         description="Messages that mention the entity. Those that were extracted together stay together.",
         json_schema_extra={"minItems": 1, "maxItems": MOST_MESSAGES},
@@ -380,7 +384,7 @@ class SearchRequest(Body):
         description="Without it: the project of the request. `null`: no project, which is divided by user.",
     )
     user_id: Name | None = None
-    kinds: list[Kind] | None = Field(
+    kinds: Annotated[list[Kind], Field(max_length=MOST_WORDS)] | None = Field(
         default=None,
         description="The kinds to search. Without it: all. Entities exist in projects only.",
         json_schema_extra={"minItems": 1},

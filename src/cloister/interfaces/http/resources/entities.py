@@ -5,6 +5,7 @@ from starlette.responses import Response
 
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import parse_entity_id, parse_message_id, parse_project_id
+from cloister.domain.recall.filter_language import filter_identity, parse_filter_text
 from cloister.interfaces.http.certificates.answers import check_dry_run, removed_answer
 from cloister.interfaces.http.dispatch.callers import Caller, NoBody, needs
 from cloister.interfaces.http.dispatch.cursors import Listing
@@ -15,6 +16,7 @@ from cloister.interfaces.http.dispatch.parameters import (
     EntitiesOf,
     EntitiesOfUser,
     EntityName,
+    FilterText,
     Limit,
     Wait,
     wait_until_indexed,
@@ -48,14 +50,22 @@ def list_entities(
     limit: Limit = 50,
     cursor: Cursor = None,
     after: AfterEntity = None,
+    filter: FilterText = None,
 ) -> Response:
     """List the entities of the project of the request, or of the project `project_id`, oldest first. Entities exist in projects
     only."""
     project = caller.project(required=True) if project_id is None else parse_project_id(project_id)
-    listing = Listing("entities", caller.reach.tenant, project, user_id)
+    wanted = None if filter is None else parse_filter_text(filter)
+    listing = Listing("entities", caller.reach.tenant, project, user_id, *filter_identity(wanted))
     after_key, behind = listing.pair(cursor), None if after is None else parse_entity_id(after)
     found = caller.services.entities.page(
-        caller.reach, project, user_id=user_id, limit=limit + 1, after=after_key, behind=None if after_key else behind
+        caller.reach,
+        project,
+        user_id=user_id,
+        limit=limit + 1,
+        after=after_key,
+        behind=None if after_key else behind,
+        filter=wanted,
     )
     return listing.answer(
         EntityPage, found, limit, shape=shapes.entity_shape, key=lambda entity: (entity.created_at, entity.id)
@@ -72,12 +82,17 @@ def get_entity(entity_id: EntityName, caller: Caller) -> Response:
 
 @router.get("/v1/entities/{entity_id}/mentions", response_model=MentionPage)
 @needs("read")
-def list_mentions(entity_id: EntityName, caller: Caller, limit: Limit = 50, cursor: Cursor = None) -> Response:
+def list_mentions(
+    entity_id: EntityName, caller: Caller, limit: Limit = 50, cursor: Cursor = None, filter: FilterText = None
+) -> Response:
     """List the messages that mention an entity, the last extracted first. Only those that are in the entity's project now, and in a
     project with private members in the same user's part."""
     entity = parse_entity_id(entity_id)
-    listing = Listing("mentions of an entity", caller.reach.tenant, entity)
-    found = caller.services.entities.mentions(caller.reach, entity, limit=limit + 1, before=listing.pair(cursor))
+    wanted = None if filter is None else parse_filter_text(filter)
+    listing = Listing("mentions of an entity", caller.reach.tenant, entity, *filter_identity(wanted))
+    found = caller.services.entities.mentions(
+        caller.reach, entity, limit=limit + 1, before=listing.pair(cursor), filter=wanted
+    )
     return listing.answer(MentionPage, found, limit, shape=shapes.mention_shape, key=lambda mention: mention.cursor)
 
 

@@ -149,13 +149,19 @@ def preview_extraction(body: bodies.ExtractionPreviewRequest, caller: Caller) ->
 @router.get("/v1/sessions/{external_id}/observations", response_model=ObservationPage)
 @needs("read")
 def list_observations(
-    external_id: SessionId, caller: Caller, limit: Limit = 50, cursor: Cursor = None, after: AfterObservation = None
+    external_id: SessionId,
+    caller: Caller,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+    after: AfterObservation = None,
+    filter: FilterText = None,
 ) -> Response:
     """List the observations of a session, which summarise messages before its recent ones, in chronological order."""
-    listing = Listing("observations", caller.reach.tenant, external_id)
+    wanted = None if filter is None else parse_filter_text(filter)
+    listing = Listing("observations", caller.reach.tenant, external_id, *filter_identity(wanted))
     after_key, behind = listing.pair(cursor), None if after is None else parse_observation_id(after)
     found = caller.services.observations.of_session(
-        caller.reach, external_id, limit=limit + 1, after=after_key, behind=None if after_key else behind
+        caller.reach, external_id, limit=limit + 1, after=after_key, behind=None if after_key else behind, filter=wanted
     )
     return listing.answer(
         ObservationPage,

@@ -12,7 +12,7 @@ from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.resources import bodies
 from cloister.interfaces.http.resources.answers import HitList, answer
 from cloister.interfaces.python.recall import shapes as recall_shapes
-from cloister.interfaces.python.receipts.shapes import receipt_fields
+from cloister.interfaces.python.receipts.inline import receipt_fields
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import SearchTarget
 

@@ -20,6 +20,8 @@ from cloister.interfaces.http.dispatch.parameters import (
     Before,
     Cursor,
     DryRun,
+    ExpectedProject,
+    ExpectedUser,
     FilterText,
     IdempotencyKey,
     IsArchived,
@@ -38,7 +40,7 @@ from cloister.interfaces.http.dispatch.parameters import (
 from cloister.interfaces.http.dispatch.routes import Appending, GuardedRoute
 from cloister.interfaces.http.resources import bodies
 from cloister.interfaces.http.resources.answers import MessageList, MessagePage, SessionPage, answer
-from cloister.interfaces.http.resources.write_only import message_answers, session_answer
+from cloister.interfaces.http.resources.write_only import expected_by, may_read, message_answers, session_answer
 from cloister.interfaces.http.sessions.bodies import NewSession
 from cloister.interfaces.http.sessions.bodies import SessionChange as SessionBody
 from cloister.interfaces.python import preview_shapes, shapes
@@ -79,7 +81,9 @@ def create_session(
         metadata=body.metadata,
         choices=SessionChoices(body.pinned, body.archived, body.system_prompt, body.model),
     )
-    session, is_new = caller.services.sessions.create(caller.reach, fields, idempotency_key=idempotency_key)
+    session, is_new = caller.services.sessions.create(
+        caller.reach, fields, idempotency_key=idempotency_key, names_field=may_read(caller)
+    )
     wait_until_indexed(caller.services, wait)
     shape = shapes.session_shape(session)
     return answer(shape, 201) if is_new else answer(session_answer(caller, shape, body))
@@ -166,11 +170,19 @@ def delete_session(external_id: SessionId, caller: Caller, dry_run: DryRun = Fal
 
 @router.post("/v1/sessions/{external_id}/clear", response_model=shapes.Forgotten)
 @needs("write")
-def clear_session(external_id: SessionId, caller: Caller, _: NoBody, dry_run: DryRun = False) -> Response:
+def clear_session(
+    external_id: SessionId,
+    caller: Caller,
+    _: NoBody,
+    dry_run: DryRun = False,
+    project_id: ExpectedProject = None,
+    user_id: ExpectedUser = None,
+) -> Response:
     """Delete the messages of a session and everything derived from them; the session stays. `certificate`, `dry_run` and
-    `would_remove` are as when a session is deleted."""
+    `would_remove` are as when a session is deleted. `project_id` and `user_id` need the permission `read` too."""
+    expected = expected_by(caller, project_id, user_id)
     tried = check_dry_run(caller, dry_run)
-    gone = caller.services.forgetting.contents(caller.reach, external_id, dry_run=tried)
+    gone = caller.services.forgetting.contents(caller.reach, external_id, dry_run=tried, expected=expected)
     return answer(shapes.forgotten_shape(gone, removed_answer(caller, gone.removal, dry_run=tried)))
 
 

@@ -8,15 +8,27 @@ Whether a memory existed already is not answered, since that would be reading.""
 from dataclasses import replace
 
 from cloister.domain.project_settings import prompt_warnings
+from cloister.domain.sessions.expected import ANY_SESSION, ExpectedSession
 from cloister.interfaces.http.dispatch.callers import CallerInfo
 from cloister.interfaces.http.sessions.bodies import NewSession, SessionChange
 from cloister.interfaces.python import derived_shapes, shapes
+from cloister.interfaces.python.arguments import UNSPECIFIED, checked_user, project_of
+from cloister.interfaces.python.backends.requests import expected_session
 
 _NOTHING_ADDED = derived_shapes.Appended(appended=(), duplicates=0)
 
 
 def may_read(caller: CallerInfo) -> bool:
     return not {"read", "admin"}.isdisjoint(caller.key.permissions)
+
+
+def expected_by(caller: CallerInfo, project_id: str | None, user_id: str | None) -> ExpectedSession:
+    """What the query of a request expects of its session. The answer says whether it is so, which is reading."""
+    if (project_id, user_id) == (None, None):
+        return ANY_SESSION
+    caller.key.require("read")
+    project = UNSPECIFIED if project_id is None else project_of(project_id)
+    return expected_session(project, checked_user(user_id))
 
 
 def session_answer(caller: CallerInfo, session: shapes.Session, body: NewSession | SessionChange) -> shapes.Session:

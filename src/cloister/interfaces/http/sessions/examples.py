@@ -79,6 +79,7 @@ SESSION_EXAMPLES: Mapping[str, Example] = {
         request={"title": "Lisbon, later", "project_id": None, "pinned": True},
         answer={**_SESSION, "title": "Lisbon, later", "project_id": None, "pinned": True},
     ),
+    "title_session": Example(request={"replaces": "We move to Lisbon in"}, answer=_SESSION),
     "choose_branch": Example(
         request={"message_id": REPLY},
         answer={**_SESSION, "message_count": 3, "current_leaf_id": REPLY, "is_forked": True},

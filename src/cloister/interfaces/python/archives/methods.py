@@ -46,7 +46,7 @@ class ArchiveMethods:
         return self._backend.import_archive(read_lines(source, progress))
 
     def preview_import(self, file: str | os.PathLike[str], *, format: str | None = None) -> ImportPreview:
-        """Read a file as an import would, and say how much is in it. Nothing is stored."""
+        """Read a file, or the folder of an unpacked export, as an import would, and say how much is in it. Nothing is stored."""
         from cloister.interfaces.python.archives.imports import preview_file
 
         return preview_file(Path(file), format)
@@ -60,7 +60,8 @@ class ArchiveMethods:
         user_id: str | None = None,
         progress: BytesProgress | None = None,
     ) -> Imported:
-        """Import conversations of another assistant into a project; None is no project.
+        """Import conversations of another assistant into a project; None is no project. `file` is a file of an export, its zip
+        file, or the folder to which it was unpacked; links in a folder are not followed.
 
         `format` is `chatgpt`, `claude`, `mem0` or `log`; without it, it is found out. A conversation becomes a session of the user
         `user_id`; memories of mem0 that name another user are refused. Importing a newer export adds the new messages only. A

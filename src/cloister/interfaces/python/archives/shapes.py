@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
 
-from cloister.domain.archive import imported
+if TYPE_CHECKING:  # few programs import anything
+    from cloister.domain.archive import imported
 
 BytesProgress = Callable[[int, int | None], object]
 """Called with how many bytes are done, and how many there are, if that is known."""
@@ -56,7 +58,7 @@ class ImportPreview:
     remarks: dict[str, int]
 
 
-def imported_shape(result: imported.Imported) -> Imported:
+def imported_shape(result: "imported.Imported") -> Imported:
     return Imported(
         added=ImportCounts(**asdict(result.added)),
         unchanged=ImportCounts(**asdict(result.unchanged)),

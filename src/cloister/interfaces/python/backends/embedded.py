@@ -13,6 +13,7 @@ from cloister.domain.maintenance.damage import RowCheck
 from cloister.domain.maintenance.vacuum import VacuumReport
 from cloister.domain.recall.filter_language import filter_identity
 from cloister.domain.scope import MemberVisibility, Reach
+from cloister.domain.sessions.expected import ExpectedSession
 from cloister.domain.sessions.fields import SessionChange, SessionFields, SessionFilter
 from cloister.domain.sessions.windows import MessageRange
 from cloister.interfaces.audit.report import Audit
@@ -30,7 +31,7 @@ from cloister.interfaces.python.pages import Branch, Page, PageRequest, branch_i
 from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.interfaces.python.receipts.backends import EmbeddedReceipts
 from cloister.interfaces.python.receipts.hits import Hits
-from cloister.interfaces.python.receipts.shapes import receipt_fields
+from cloister.interfaces.python.receipts.inline import receipt_fields
 from cloister.interfaces.python.sessions.message_cursors import MessageCursors
 from cloister.services.erasure.erase_project import ProjectContents
 from cloister.services.health import HealthReport
@@ -89,8 +90,8 @@ class EmbeddedBackend(
         gone = self.services.forgetting.session(self.reach, session_id, dry_run=dry_run)
         return shapes.forgotten_shape(gone, self._removed(gone.removal, dry_run))
 
-    def clear_session(self, session_id: str, dry_run: bool) -> shapes.Forgotten:
-        gone = self.services.forgetting.contents(self.reach, session_id, dry_run=dry_run)
+    def clear_session(self, session_id: str, dry_run: bool, expected: ExpectedSession) -> shapes.Forgotten:
+        gone = self.services.forgetting.contents(self.reach, session_id, dry_run=dry_run, expected=expected)
         return shapes.forgotten_shape(gone, self._removed(gone.removal, dry_run))
 
     def record(
@@ -142,6 +143,9 @@ class EmbeddedBackend(
 
     def choose_branch(self, session_id: str, message: MessageId) -> shapes.Session:
         return shapes.session_shape(self.services.branches.choose(self.reach, session_id, message))
+
+    def title_session(self, session_id: str, replaces: str | None) -> shapes.Session:
+        return shapes.session_shape(self.services.first_use.titles.give(self.reach, session_id, replaces=replaces))
 
     def forget_message(self, message: MessageId, dry_run: bool) -> Removed:
         return self._removed(self.services.forgetting.message(self.reach, message, dry_run=dry_run), dry_run)

@@ -98,7 +98,8 @@ class EmbeddedDerived:
     def entities(
         self, project: ProjectId, user_id: str | None, page: PageRequest[EntityId]
     ) -> Page[derived_shapes.Entity]:
-        cursors = self._cursors("entities", project, user_id)
+        wanted = parsed_filter(page.filter)
+        cursors = self._cursors("entities", project, user_id, *filter_identity(wanted))
         start = cursors.pair(page.cursor)
         rows = self.services.entities.page(
             self.reach,
@@ -107,6 +108,7 @@ class EmbeddedDerived:
             limit=page.limit + 1,
             after=start,
             behind=None if start else page.after,
+            filter=wanted,
         )
         return cursors.page(
             rows, page.limit, shape=derived_shapes.entity_shape, key=lambda entity: (entity.created_at, entity.id)
@@ -116,9 +118,10 @@ class EmbeddedDerived:
         return derived_shapes.entity_detail_shape(self.services.entities.get(self.reach, entity))
 
     def entity_mentions(self, entity: EntityId, page: PageRequest[int]) -> Page[derived_shapes.EntityMention]:
-        cursors = self._cursors("mentions of an entity", entity)
+        wanted = parsed_filter(page.filter)
+        cursors = self._cursors("mentions of an entity", entity, *filter_identity(wanted))
         rows = self.services.entities.mentions(
-            self.reach, entity, limit=page.limit + 1, before=cursors.pair(page.cursor)
+            self.reach, entity, limit=page.limit + 1, before=cursors.pair(page.cursor), filter=wanted
         )
         return cursors.page(rows, page.limit, shape=derived_shapes.mention_shape, key=lambda mention: mention.cursor)
 
@@ -143,10 +146,16 @@ class EmbeddedDerived:
         return derived_shapes.entity_shape(moved.entity)
 
     def observations(self, session_id: str, page: PageRequest[ObservationId]) -> Page[derived_shapes.Observation]:
-        cursors = self._cursors("observations", session_id)
+        wanted = parsed_filter(page.filter)
+        cursors = self._cursors("observations", session_id, *filter_identity(wanted))
         start = cursors.pair(page.cursor)
         rows = self.services.observations.of_session(
-            self.reach, session_id, limit=page.limit + 1, after=start, behind=None if start else page.after
+            self.reach,
+            session_id,
+            limit=page.limit + 1,
+            after=start,
+            behind=None if start else page.after,
+            filter=wanted,
         )
         return cursors.page(
             rows,

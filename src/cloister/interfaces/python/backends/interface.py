@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.context import Source
 from cloister.domain.conversation import Draft
-from cloister.domain.files.commands import FileAnswer, FileCommand
+from cloister.domain.files.answer import FileAnswer
 from cloister.domain.identifiers import EntityId, KeyId, MemoryId, MessageId, ObservationId, ProjectId, ReceiptId
 from cloister.domain.maintenance.backup import BackupReport, StepProgress
 from cloister.domain.maintenance.damage import RowCheck
@@ -16,6 +16,7 @@ from cloister.domain.maintenance.vacuum import VacuumReport
 from cloister.domain.memory import MemoryStatus
 from cloister.domain.scope import MemberVisibility
 from cloister.domain.sessions.exclusions import ExcludedKind
+from cloister.domain.sessions.expected import ExpectedSession
 from cloister.domain.sessions.fields import SessionChange, SessionFields, SessionFilter
 from cloister.domain.sessions.windows import MessageRange
 from cloister.domain.text import Metadata
@@ -34,7 +35,6 @@ from cloister.interfaces.python.derived_shapes import (
     Observation,
     Profile,
 )
-from cloister.interfaces.python.entries.operations import EntryBatch
 from cloister.interfaces.python.items.shapes import Item
 from cloister.interfaces.python.listing.shapes import Activity, TimelineEntry
 from cloister.interfaces.python.pages import Branch, GivenFilter, Page, PageRequest
@@ -43,7 +43,15 @@ from cloister.interfaces.python.recall.shapes import Context
 from cloister.interfaces.python.receipts.exclusion_shapes import Exclusion
 from cloister.interfaces.python.receipts.hits import Hits
 from cloister.interfaces.python.receipts.shapes import Explanation, Receipt, ReceiptPrompt
-from cloister.interfaces.python.shapes import DeletedProject, Episode, Forgotten, Message, Project, Session
+from cloister.interfaces.python.shapes import (
+    DeletedProject,
+    Episode,
+    Forgotten,
+    MemoryToolSession,
+    Message,
+    Project,
+    Session,
+)
 from cloister.interfaces.python.tenant_shapes import ApiKey, CreatedKey, ErasedUser, Retention, TenantSettings, Usage
 from cloister.services.conversations.item_format import NewItem
 from cloister.services.erasure.erase_project import ProjectContents
@@ -54,6 +62,10 @@ from cloister.services.memories.corrections import MemoryChange
 from cloister.services.memories.entity_changes import Correction, EntitySplit
 from cloister.services.recall.search import Kind
 from cloister.services.tenancy.api_keys import KeyFields
+
+if TYPE_CHECKING:  # few programs store files or entries
+    from cloister.domain.files.commands import FileCommand
+    from cloister.interfaces.python.entries.operations import EntryBatch
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,7 +133,7 @@ class Backend(Protocol):
     def move_session(self, session_id: str, project: ProjectId | None, change: SessionChange) -> Session: ...
     def preview_move(self, session_id: str, project: ProjectId | None) -> MovePreview: ...
     def delete_session(self, session_id: str, dry_run: bool) -> Forgotten: ...
-    def clear_session(self, session_id: str, dry_run: bool) -> Forgotten: ...
+    def clear_session(self, session_id: str, dry_run: bool, expected: ExpectedSession) -> Forgotten: ...
 
     def record(
         self, session_id: str, draft: Draft, idempotency_key: str | None, if_unmoved_since: str | None
@@ -141,14 +153,18 @@ class Backend(Protocol):
         self, session_id: str, page: PageRequest[MessageId], asked: MessageRange, branch: Branch
     ) -> Page[Message]: ...
     def choose_branch(self, session_id: str, message: MessageId) -> Session: ...
+    def title_session(self, session_id: str, replaces: str | None) -> Session: ...
     def forget_message(self, message: MessageId, dry_run: bool) -> Removed: ...
-    def items(self, session_id: str, page: PageRequest[int], newest_first: bool) -> Page[Item]: ...
-    def add_items(self, session_id: str, items: Sequence[NewItem]) -> list[Item]: ...
-    def forget_item(self, session_id: str, item_id: str) -> None: ...
+    def items(
+        self, session_id: str, page: PageRequest[int], newest_first: bool, expected: ExpectedSession
+    ) -> Page[Item]: ...
+    def add_items(self, session_id: str, items: Sequence[NewItem], expected: ExpectedSession) -> list[Item]: ...
+    def forget_item(self, session_id: str, item_id: str, expected: ExpectedSession) -> None: ...
+    def memory_tool_session(self, project: ProjectChoice, user_id: str | None) -> MemoryToolSession: ...
     def memory_tool(
-        self, session_id: str, command: FileCommand, project: ProjectChoice, user_id: str | None
+        self, session_id: str, command: "FileCommand", project: ProjectChoice, user_id: str | None
     ) -> FileAnswer: ...
-    def run_entry_operations(self, batch: EntryBatch, project: ProjectChoice, user_id: str | None) -> list[Any]: ...
+    def run_entry_operations(self, batch: "EntryBatch", project: ProjectChoice, user_id: str | None) -> list[Any]: ...
 
     def context(self, session_id: str, query: ContextQuery) -> Context: ...
     def search(self, query: SearchQuery) -> Hits: ...

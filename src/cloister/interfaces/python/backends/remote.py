@@ -26,6 +26,7 @@ from cloister.domain.identifiers import (
 )
 from cloister.domain.memory import MemoryStatus
 from cloister.domain.scope import MemberVisibility
+from cloister.domain.sessions.expected import ExpectedSession
 from cloister.domain.sessions.fields import SessionChange, SessionFields, SessionFilter
 from cloister.domain.sessions.windows import MessageRange
 from cloister.domain.timestamps import iso
@@ -42,6 +43,7 @@ from cloister.interfaces.python.backends.requests import (
     description_of,
     duplicate_field,
     entity_path,
+    expectation,
     fields_given,
     header_of,
     memory_path,
@@ -52,6 +54,7 @@ from cloister.interfaces.python.backends.requests import (
     session_path,
     tried,
     user_path,
+    with_query,
 )
 from cloister.interfaces.python.certificates.backends import RemoteRemovals
 from cloister.interfaces.python.entries.backends import RemoteEntries
@@ -158,16 +161,25 @@ class RemoteBackend(RemoteReceipts, RemoteListings, RemoteEntries, RemoteFiles, 
         body = {"message_id": format_message_id(message)}
         return self.server.change("POST", f"{session_path(session_id)}/branch", body).one(shapes.Session)
 
-    def items(self, session_id: str, page: PageRequest[int], newest_first: bool) -> Page[Item]:
-        order = "desc" if newest_first else "asc"
-        return self._page(Item, f"{session_path(session_id)}/items", page, order=order)
+    def title_session(self, session_id: str, replaces: str | None) -> shapes.Session:
+        return self.server.change("POST", f"{session_path(session_id)}/title", {"replaces": replaces}).one(
+            shapes.Session
+        )
 
-    def add_items(self, session_id: str, items: Sequence[NewItem]) -> list[Item]:
-        body = {"items": [item.item for item in items]}
-        return self.server.change("POST", f"{session_path(session_id)}/items", body).many(Item)
+    def items(
+        self, session_id: str, page: PageRequest[int], newest_first: bool, expected: ExpectedSession
+    ) -> Page[Item]:
+        order, sent = "desc" if newest_first else "asc", expectation(expected)
+        path, project, user = f"{session_path(session_id)}/items", sent.get("project_id"), sent.get("user_id")
+        return self._page(Item, path, page, order=order, project_id=project, user_id=user)
 
-    def forget_item(self, session_id: str, item_id: str) -> None:
-        self.server.change("DELETE", f"{session_path(session_id)}/items/{quote(item_id, safe='')}")
+    def add_items(self, session_id: str, items: Sequence[NewItem], expected: ExpectedSession) -> list[Item]:
+        path = with_query(f"{session_path(session_id)}/items", expectation(expected))
+        return self.server.change("POST", path, {"items": [item.item for item in items]}).many(Item)
+
+    def forget_item(self, session_id: str, item_id: str, expected: ExpectedSession) -> None:
+        path = f"{session_path(session_id)}/items/{quote(item_id, safe='')}"
+        self.server.change("DELETE", with_query(path, expectation(expected)))
 
     def memories(
         self, session_id: str, page: PageRequest[MemoryId], status: MemoryStatus | None

@@ -1,12 +1,13 @@
 """The paths and the bodies of requests to a server."""
 
-from typing import Final
-from urllib.parse import quote
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, urlencode
 
 from cloister.domain.conversation import Draft, SessionChoices
 from cloister.domain.errors import NotFound
-from cloister.domain.files.commands import FileCommand
 from cloister.domain.identifiers import (
+    NO_PROJECT,
     EntityId,
     MemoryId,
     ProjectId,
@@ -15,12 +16,16 @@ from cloister.domain.identifiers import (
     format_message_id,
     format_project_id,
 )
+from cloister.domain.sessions.expected import ExpectedSession
 from cloister.domain.sessions.fields import SessionChange, SessionFilter
 from cloister.domain.sessions.windows import END, MessageRange
 from cloister.domain.text import MAX_NAME, checked_name, is_storable
 from cloister.domain.timestamps import iso
 from cloister.interfaces.python.arguments import UNSPECIFIED, ProjectChoice
 from cloister.interfaces.python.pages import GivenFilter
+
+if TYPE_CHECKING:  # few programs store files
+    from cloister.domain.files.commands import FileCommand
 
 SESSIONS: Final = "/v1/sessions"
 PROJECTS: Final = "/org/projects"
@@ -87,7 +92,7 @@ def message_body(draft: Draft) -> dict[str, object]:
 
 
 def files_request(
-    session_id: str, command: FileCommand, project: ProjectChoice, user_id: str | None
+    session_id: str, command: "FileCommand", project: ProjectChoice, user_id: str | None
 ) -> tuple[str, dict[str, object]]:
     """The path and the body of a command of the memory tool. To view needs less of a key, so it has a path of its own."""
     path = f"{session_path(session_id)}/files"
@@ -96,6 +101,24 @@ def files_request(
         return f"{path}/view", fields | fields_given(view_range=command.view_range)
     line = {"insert_line": command.insert_line} if command.name == "insert" else {}
     return path, {"command": command.name, **fields, **line}
+
+
+def expected_session(project: ProjectChoice, user_id: str | None) -> ExpectedSession:
+    """What a session has to be, of the arguments `project_id` and `user_id` of a call on a session."""
+    named = None if project is UNSPECIFIED else project
+    return ExpectedSession(checks_project=project is not UNSPECIFIED, project=named, user=user_id)
+
+
+def expectation(expected: ExpectedSession) -> dict[str, str]:
+    """What a session has to be, as query parameters; missing where nothing is expected."""
+    project = NO_PROJECT if expected.project is None else format_project_id(expected.project)
+    given = {"project_id": project} if expected.checks_project else {}
+    return given if expected.user is None else {**given, "user_id": expected.user}
+
+
+def with_query(path: str, parameters: Mapping[str, str]) -> str:
+    """The address of a request with these query parameters."""
+    return f"{path}?{urlencode(parameters)}" if parameters else path
 
 
 def project_field(project: ProjectChoice) -> dict[str, object]:

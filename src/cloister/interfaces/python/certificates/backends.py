@@ -3,8 +3,16 @@
 from typing import TYPE_CHECKING, Final
 
 from cloister.domain.identifiers import EntityId, MemoryId, MessageId, format_message_id
+from cloister.domain.sessions.expected import ExpectedSession
 from cloister.interfaces.audit.report import Audit
-from cloister.interfaces.python.backends.requests import entity_path, memory_path, session_path, tried
+from cloister.interfaces.python.backends.requests import (
+    entity_path,
+    expectation,
+    memory_path,
+    session_path,
+    tried,
+    with_query,
+)
 from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.shapes import Forgotten
 from cloister.services.indexing.reindex import Progress
@@ -23,8 +31,10 @@ class RemoteRemovals:
     def delete_session(self, session_id: str, dry_run: bool) -> Forgotten:
         return self.server.change("DELETE", tried(session_path(session_id), dry_run)).one(Forgotten)
 
-    def clear_session(self, session_id: str, dry_run: bool) -> Forgotten:
-        return self.server.change("POST", tried(f"{session_path(session_id)}/clear", dry_run)).one(Forgotten)
+    def clear_session(self, session_id: str, dry_run: bool, expected: ExpectedSession) -> Forgotten:
+        flags = {"dry_run": "true"} if dry_run else {}
+        path = with_query(f"{session_path(session_id)}/clear", {**flags, **expectation(expected)})
+        return self.server.change("POST", path).one(Forgotten)
 
     def forget_message(self, message: MessageId, dry_run: bool) -> Removed:
         path = f"/v1/messages/{format_message_id(message)}"

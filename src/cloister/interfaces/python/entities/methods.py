@@ -1,13 +1,13 @@
 """The methods of `Cloister` for entities."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cloister.domain.identifiers import parse_entity_id, parse_message_id, parse_project_id
-from cloister.interfaces.python.arguments import checked_user, page_after, page_request
+from cloister.interfaces.python.arguments import checked_user, given_filter, page_after, page_size
 from cloister.interfaces.python.backends.interface import Backend
 from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.derived_shapes import Entity, EntityDetail, EntityMention
-from cloister.interfaces.python.pages import Page
+from cloister.interfaces.python.pages import Page, PageRequest
 from cloister.services.memories.entity_changes import Correction, EntitySplit, checked_correction, checked_split
 
 
@@ -24,24 +24,35 @@ class EntityMethods:
         limit: int = 50,
         after: str | None = None,
         cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
     ) -> Page[Entity]:
         """List the entities of a project, oldest first, from a `cursor` or from behind the entity `after`.
 
-        A project with private members is divided by user: `user_id` says whose part to list.
+        A project with private members is divided by user: `user_id` says whose part to list. With a `filter`, as in `search`, only
+        those that it lets pass.
         """
         project, user = parse_project_id(project_id), checked_user(user_id)
-        return self._backend.entities(project, user, page_after(limit, cursor, after, parse_entity_id))
+        return self._backend.entities(project, user, page_after(limit, cursor, after, parse_entity_id, filter))
 
     def entity(self, entity_id: str) -> EntityDetail:
         """Return an entity with its aliases, its relations to other entities, and the latest messages that mention it."""
         return self._backend.entity(parse_entity_id(entity_id))
 
-    def entity_mentions(self, entity_id: str, *, limit: int = 50, cursor: str | None = None) -> Page[EntityMention]:
+    def entity_mentions(
+        self,
+        entity_id: str,
+        *,
+        limit: int = 50,
+        cursor: str | None = None,
+        filter: Mapping[str, object] | None = None,
+    ) -> Page[EntityMention]:
         """List the messages that mention an entity, the last extracted first.
 
-        Only messages that are in the entity's project now, and in a project with private members in the same user's part.
+        Only messages that are in the entity's project now, and in a project with private members in the same user's part. With a
+        `filter`, as in `search`, only those that it lets pass.
         """
-        return self._backend.entity_mentions(parse_entity_id(entity_id), page_request(limit, cursor))
+        page: PageRequest[int] = PageRequest(limit=page_size(limit), cursor=cursor, filter=given_filter(filter))
+        return self._backend.entity_mentions(parse_entity_id(entity_id), page)
 
     def update_entity(
         self,

@@ -5,7 +5,6 @@ from typing import Any
 
 from cloister.interfaces.python.arguments import NOT_GIVEN, checked_user, project_choice
 from cloister.interfaces.python.backends.interface import Backend
-from cloister.interfaces.python.entries.operations import read_batch
 
 
 class EntryMethods:
@@ -28,5 +27,8 @@ class EntryMethods:
         one project, or to none; without `project_id` it is the key's project, else the default project, with None no project. All
         writes are one transaction, after the reads.
         """
+        # Imported here: few programs store entries.
+        from cloister.interfaces.python.entries.operations import read_batch
+
         batch = read_batch(operations)
         return self._backend.run_entry_operations(batch, project_choice(project_id), checked_user(user_id))

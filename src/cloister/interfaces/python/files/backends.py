@@ -3,13 +3,16 @@
 from typing import TYPE_CHECKING
 
 from cloister.bootstrap import Services
-from cloister.domain.files.commands import FileAnswer, FileCommand
+from cloister.domain.files.answer import FileAnswer
 from cloister.domain.scope import Reach
 from cloister.interfaces.python.arguments import UNSPECIFIED, ProjectChoice
-from cloister.interfaces.python.backends.requests import files_request
-from cloister.services.conversations.files import ExpectedSession
+from cloister.interfaces.python.backends.requests import expected_session, fields_given, files_request, project_field
+from cloister.interfaces.python.shapes import MemoryToolSession, memory_tool_session_shape
 
-if TYPE_CHECKING:  # the HTTP client takes long to load, and an embedded Cloister does not need it
+if (
+    TYPE_CHECKING
+):  # the HTTP client takes long to load, and an embedded Cloister does not need it; few programs store files
+    from cloister.domain.files.commands import FileCommand
     from cloister.interfaces.python.connection import Connection
 
 
@@ -19,12 +22,15 @@ class EmbeddedFiles:
     services: Services
     reach: Reach
 
+    def memory_tool_session(self, project: ProjectChoice, user_id: str | None) -> MemoryToolSession:
+        """Where no project is named, it is the tenant's default project (ISO-11)."""
+        named = self.services.projects.default_project(self.reach) if project is UNSPECIFIED else project
+        return memory_tool_session_shape(self.services.memory_tool_sessions.of(self.reach, named, user_id))
+
     def memory_tool(
-        self, session_id: str, command: FileCommand, project: ProjectChoice, user_id: str | None
+        self, session_id: str, command: "FileCommand", project: ProjectChoice, user_id: str | None
     ) -> FileAnswer:
-        named = None if project is UNSPECIFIED else project
-        expected = ExpectedSession(checks_project=project is not UNSPECIFIED, project=named, user=user_id)
-        return self.services.files.run(self.reach, session_id, command, expected)
+        return self.services.files.run(self.reach, session_id, command, expected_session(project, user_id))
 
 
 class RemoteFiles:
@@ -32,7 +38,11 @@ class RemoteFiles:
 
     server: "Connection"
 
+    def memory_tool_session(self, project: ProjectChoice, user_id: str | None) -> MemoryToolSession:
+        body = {**project_field(project), **fields_given(user_id=user_id)}
+        return self.server.ask("/v1/memory-tool", body).one(MemoryToolSession)
+
     def memory_tool(
-        self, session_id: str, command: FileCommand, project: ProjectChoice, user_id: str | None
+        self, session_id: str, command: "FileCommand", project: ProjectChoice, user_id: str | None
     ) -> FileAnswer:
         return self.server.change("POST", *files_request(session_id, command, project, user_id)).one(FileAnswer)

@@ -1,9 +1,10 @@
 """The shape of an item of a session."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cloister.services.conversations.items import StoredItem
+if TYPE_CHECKING:  # few programs store items
+    from cloister.services.conversations.items import StoredItem
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -14,5 +15,5 @@ class Item:
     item: dict[str, Any]
 
 
-def item_shape(stored: StoredItem) -> Item:
+def item_shape(stored: "StoredItem") -> Item:
     return Item(id=stored.id, item=stored.item)

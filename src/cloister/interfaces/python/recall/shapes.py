@@ -23,7 +23,7 @@ from cloister.interfaces.python.derived_shapes import (
     recalled_memory_shape,
 )
 from cloister.interfaces.python.pages import ONLY_IF_STALE
-from cloister.interfaces.python.receipts.shapes import InlineReceipt, MadeReceipt, receipt_fields
+from cloister.interfaces.python.receipts.inline import InlineReceipt, MadeReceipt, receipt_fields
 from cloister.services.recall.search import EntityHit, EpisodeHit, MemoryHit, SearchResult
 from cloister.services.recall.search import Hit as DomainHit
 

@@ -22,9 +22,9 @@ from cloister.interfaces.python.pages import ListCursors, Page
 from cloister.interfaces.python.recall import shapes as recall_shapes
 from cloister.interfaces.python.receipts.exclusion_shapes import Exclusion, exclusion_shape
 from cloister.interfaces.python.receipts.hits import Hits
+from cloister.interfaces.python.receipts.inline import InlineReceipt
 from cloister.interfaces.python.receipts.shapes import (
     Explanation,
-    InlineReceipt,
     Receipt,
     ReceiptPrompt,
     explanation_shape,

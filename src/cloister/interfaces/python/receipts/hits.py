@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from cloister.interfaces.python.recall.shapes import Hit
-from cloister.interfaces.python.receipts.shapes import InlineReceipt
+from cloister.interfaces.python.receipts.inline import InlineReceipt
 
 
 class Hits(list[Hit]):

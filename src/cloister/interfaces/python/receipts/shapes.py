@@ -1,40 +1,16 @@
 """The shapes of receipts (PRF-1) and explanations (PRF-2)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from cloister.domain import identifiers as ids
-from cloister.domain.identifiers import (
-    ReceiptId,
-    format_key_id,
-    format_message_id,
-    format_project_id,
-    format_receipt_id,
-)
+from cloister.domain.identifiers import format_message_id, format_receipt_id
 from cloister.domain.receipts import receipt as domain
 from cloister.domain.timestamps import iso
+from cloister.interfaces.python.receipts.inline import FORMATS, ReceiptItem, ReceiptPool, key_id, pool_shape
 from cloister.services.receipts.explain import Change as DomainChange
 from cloister.services.receipts.explain import Explanation as DomainExplanation
 from cloister.services.receipts.prompt import ShownPrompt
 from cloister.services.receipts.reading import ShownItem, ShownReceipt
-
-MadeReceipt = tuple[domain.Receipt, ReceiptId | None]
-"""A receipt, and its id if it was stored."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReceiptItem:
-    """Something that was given, and the `rule` that let it in: `match`, `recent`, `pinned`, `note` or `profile`. What was searched
-    for has a `score`, a `relevance` and a `strength`, as in a context."""
-
-    kind: str
-    id: str
-    rule: str
-    score: float | None
-    relevance: float | None
-    strength: str | None
-    is_excerpt: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,32 +32,6 @@ class StoredReceiptItem(ReceiptItem):
     pinned: bool | None = None
     source_message_ids: tuple[str, ...] = ()
     is_changed: bool = False
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReceiptPool:
-    """The pool that was recalled from: the project, None for none, and the number of the pool's version then; in a stored receipt
-    also now."""
-
-    project_id: str | None
-    version: int
-    version_now: int | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class InlineReceipt:
-    """What an answer was made of: the items without their words, which are in the answer, and how many candidates were `left_out`,
-    as beyond the `limit`, `weak`, `duplicate`, beyond the `budget`, or a `quotation` only. Receipts are equal if they say the same,
-    whenever and with whichever key it was asked."""
-
-    kind: str
-    created_at: str = field(compare=False)
-    pool: ReceiptPool
-    key_id: str | None = field(compare=False)
-    min_relevance: float
-    items: tuple[ReceiptItem, ...]
-    left_out: Mapping[str, int]
-    tokens: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -200,9 +150,10 @@ class ReceiptChange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Explanation:
-    """Why a message was, or was not, recalled. `reason` is `recalled`, `limit`, `weak`, `duplicate`, `budget`, `quotation` or
-    `not_indexed`, and `detail` says more. `rank` is its position, from 1, among the candidates, and `parts` are those of its score;
-    both are null or empty where it is no candidate. `changed` is null unless a receipt was named and its pool has changed."""
+    """Why a message was, or was not, recalled. `reason` is `recalled`, `limit`, `weak`, `duplicate`, `budget`, `quotation`,
+    `excluded` or `not_indexed`, and `detail` says more. `rank` is its position, from 1, among the candidates, and `parts` are those
+    of its score; both are null or empty where it is no candidate. `changed` is null unless a receipt was named and its pool has
+    changed."""
 
     message_id: str
     recalled: bool
@@ -212,31 +163,6 @@ class Explanation:
     reason: str
     detail: str
     changed: ReceiptChange | None
-
-
-def inline_receipt_shape(receipt: domain.Receipt) -> InlineReceipt:
-    terms = receipt.terms
-    return InlineReceipt(
-        kind=receipt.kind,
-        created_at=iso(receipt.created_at),
-        pool=_pool(receipt, None),
-        key_id=_key(receipt),
-        min_relevance=terms.floor,
-        items=tuple(
-            ReceiptItem(
-                kind=item.kind,
-                id=_FORMATS[item.kind](item.id),
-                rule=item.rule,
-                score=item.score,
-                relevance=item.relevance,
-                strength=item.strength,
-                is_excerpt=item.is_excerpt,
-            )
-            for item in receipt.items
-        ),
-        left_out=receipt.left_out,
-        tokens=receipt.tokens,
-    )
 
 
 def receipt_shape(shown: ShownReceipt) -> Receipt:
@@ -251,8 +177,8 @@ def receipt_shape(shown: ShownReceipt) -> Receipt:
         question_id=None if question is None else format_message_id(question),
         query=receipt.terms.question,
         created_at=iso(receipt.created_at),
-        pool=None if shown.version is None else _pool(receipt, shown.version),
-        key_id=_key(receipt),
+        pool=None if shown.version is None else pool_shape(receipt, shown.version),
+        key_id=key_id(receipt),
         min_relevance=receipt.terms.floor,
         given=len(receipt.items),
         items=tuple(_stored_item(item, stored.session_name) for item in shown.items),
@@ -307,12 +233,6 @@ def explanation_shape(explained: DomainExplanation) -> Explanation:
     )
 
 
-def receipt_fields(made: MadeReceipt) -> dict[str, Any]:
-    """The fields of an answer that has a receipt: the receipt, and its id if it was stored."""
-    receipt, id = made
-    return {"receipt": inline_receipt_shape(receipt), "receipt_id": None if id is None else format_receipt_id(id)}
-
-
 def _change(change: DomainChange) -> ReceiptChange:
     now = change.now
     return ReceiptChange(
@@ -322,8 +242,8 @@ def _change(change: DomainChange) -> ReceiptChange:
         rank=now.rank,
         relevance=now.relevance,
         reason=now.reason,
-        entered=tuple(_FORMATS[kind](number) for kind, number in change.entered),
-        dropped=tuple(_FORMATS[kind](number) for kind, number in change.dropped),
+        entered=tuple(FORMATS[kind](number) for kind, number in change.entered),
+        dropped=tuple(FORMATS[kind](number) for kind, number in change.dropped),
         hidden=change.hidden,
     )
 
@@ -332,7 +252,7 @@ def _stored_item(shown: ShownItem, session: str | None) -> StoredReceiptItem:
     item, words = shown
     return StoredReceiptItem(
         kind=item.kind,
-        id=_FORMATS[item.kind](item.id),
+        id=FORMATS[item.kind](item.id),
         rule=item.rule,
         score=item.score,
         relevance=item.relevance,
@@ -373,21 +293,3 @@ def _sent(sent: domain.Sent, shown: ShownReceipt) -> SentPrompt:
 def _is_of_other_pool(part: domain.SentPart, shown: ShownReceipt) -> bool:
     """The length of a system prompt is of what was recalled in a pool that the session has left."""
     return shown.version is None and part.kind == "system_prompt"
-
-
-def _pool(receipt: domain.Receipt, now: int | None) -> ReceiptPool:
-    project = receipt.terms.project
-    name = None if project is None else format_project_id(project)
-    return ReceiptPool(project_id=name, version=receipt.terms.version, version_now=now)
-
-
-def _key(receipt: domain.Receipt) -> str | None:
-    return None if receipt.key is None else format_key_id(receipt.key)
-
-
-_FORMATS: Mapping[str, Any] = {
-    "message": ids.format_message_id,
-    "memory": ids.format_memory_id,
-    "entity": ids.format_entity_id,
-    "observation": ids.format_observation_id,
-}

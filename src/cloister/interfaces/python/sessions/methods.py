@@ -16,6 +16,7 @@ from cloister.interfaces.python.arguments import (
     tags_of,
 )
 from cloister.interfaces.python.backends.interface import Backend
+from cloister.interfaces.python.backends.requests import expected_session
 from cloister.interfaces.python.pages import Page
 from cloister.interfaces.python.preview_shapes import MovePreview
 from cloister.interfaces.python.shapes import Forgotten, Session
@@ -138,7 +139,19 @@ class SessionMethods:
         """
         return self._backend.delete_session(session_id, dry_run)
 
-    def clear_session(self, session_id: str, *, dry_run: bool = False) -> Forgotten:
+    def clear_session(
+        self,
+        session_id: str,
+        *,
+        dry_run: bool = False,
+        project_id: str | None = NOT_GIVEN,
+        user_id: str | None = None,
+    ) -> Forgotten:
         """Delete the messages of a session and everything that derives from them; the session stays. Returns the same as
-        `delete_session`."""
-        return self._backend.clear_session(session_id, dry_run)
+        `delete_session`.
+
+        With `project_id` (None is no project) or `user_id`, the session must be in this project and of this user,
+        or nothing is deleted and `Conflict` is raised.
+        """
+        expected = expected_session(project_choice(project_id), checked_user(user_id))
+        return self._backend.clear_session(session_id, dry_run, expected)

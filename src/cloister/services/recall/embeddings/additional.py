@@ -15,10 +15,15 @@ from cloister.storage.stores.indexing.vectors import PoolVectors
 
 
 class QueryVector(NamedTuple):
-    """The vector of one question; it is not used for another."""
+    """The vector of one question; it is not used for another. `model` is the number of the model that made it."""
 
     question: str
     vector: UnitVector
+    model: int
+
+    def model_for(self, text: str) -> int | None:
+        """The model whose vector is used for this text; None if it is not that of the question."""
+        return self.model if self.question == text else None
 
 
 class AdditionalRecall:
@@ -32,7 +37,7 @@ class AdditionalRecall:
 
     def query_vector(self, reach: Reach, question: str) -> QueryVector | None:
         vector = self._queries.vector(reach.tenant, question)
-        return None if vector is None else QueryVector(question, vector)
+        return None if vector is None else QueryVector(question, vector, self._model)
 
     def similarities(
         self, transaction: Transaction, pool: PoolId, ids: npt.NDArray[np.int64], asked: QueryVector

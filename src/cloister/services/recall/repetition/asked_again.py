@@ -8,8 +8,8 @@ from functools import cache, cached_property, lru_cache
 from typing import Literal
 
 from cloister.domain.recall.small_talk import is_small_talk
-from cloister.domain.recall.wording.questions import LONGEST_QUESTION, asks, requests, sentences
-from cloister.domain.recall.wording.requests import REQUEST_WORDS, UNSPACED_REQUESTS
+from cloister.domain.recall.wording.questions import LONGEST_QUESTION, asks, requests, sentences, wishes
+from cloister.domain.recall.wording.requests import ATTRIBUTE_WORDS, REQUEST_WORDS, UNSPACED_REQUESTS
 from cloister.domain.recall.wording.unknowing import (
     KNOWS_NOT,
     KNOWS_NOT_WORDS,
@@ -27,6 +27,7 @@ _SAME_SUBJECT = 0.75
 _SPACE_AROUND = 16
 # A greeting before a question may have so many words that the question does not have.
 _MOST_IN_GREETING = 4
+_NO_NAMES = frozenset({"i", "i'm", "i’m", "i've", "i'd", "i'll", "hi", "hey", "hello", "thanks", "please"})
 _PARTICLES = frozenset("的了是吗呢么吧啊在有我你您他她它们这那哪什多少几谁何")
 _NEGATION_WORDS = """
 no not never none nobody nothing neither nor without cannot cant don didn doesn isn aren wasn weren won wouldn couldn shouldn haven
@@ -136,12 +137,18 @@ class AskedWords:
         """The words that say what is asked for, or all if there are no others, each as its terms in every language."""
         words = [word for word in sorted(self.words) if not self.terms.isdisjoint(_terms_of_word(word))]
         asked = [word for word in words if word not in _foreign_words() and word not in REQUEST_WORDS]
-        return [_terms_of_word(word) for word in asked or words]
+        things = [word for word in asked if word not in ATTRIBUTE_WORDS]
+        return [_terms_of_word(word) for word in things or asked or words]
 
     @cached_property
     def with_requests(self) -> frozenset[int]:
         """The terms that a message which asks the same may have."""
         return self.any_terms | request_terms() | _MARKS
+
+    @cached_property
+    def with_attributes(self) -> frozenset[int]:
+        """The same, and the terms of words for what may be asked of a thing."""
+        return self.with_requests | _terms_of(ATTRIBUTE_WORDS)
 
     @cached_property
     def characters(self) -> frozenset[str]:
@@ -228,9 +235,29 @@ def asks_about(text: str, found: frozenset[int], question: AskedWords) -> Litera
     """Whether a message, of which these are the terms, is a question about the same subject, or asks the same in other words:
     it has nearly all words of the question's subject, and not many others. What looks for some words and asks nothing is not
     asked in other words either."""
-    if 2 * len(found & question.any_terms) < max(len(found), 1) or not is_question(text):
+    said = found - (request_terms() - question.any_terms)
+    if 2 * len(said & question.any_terms) < len(said) or not is_question(text) or _states_something(text, question):
         return None
-    return "same" if question.is_question and question.share_of_subject(found) >= _SAME_SUBJECT else "subject"
+    is_same = question.is_question and question.share_of_subject(found) >= _SAME_SUBJECT
+    return "same" if is_same and not _names_something(text, question) else "subject"
+
+
+def _states_something(text: str, question: AskedWords) -> bool:
+    """Whether a wish says more than what is asked for: "I need the code 4417", "I forgot my keys at Ben's"."""
+    return any(
+        not question.with_attributes.issuperset(terms.term_list(each)) for each in sentences(text) if wishes(each)
+    )
+
+
+def _names_something(text: str, question: AskedWords) -> bool:
+    """Whether a message has a number or a name that the question does not have: "Is the code 4417?"."""
+    words = text.split()
+    named = (word for at, word in enumerate(words) if any(map(str.isdigit, word)) or (at and word[0].isupper()))
+    return any(
+        not question.words.issuperset(terms.words(word))
+        for word in named
+        if word.casefold().strip("'’") not in _NO_NAMES
+    )
 
 
 def does_not_know(text: str, question: AskedWords) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from cloister.domain.context import Item
+from cloister.domain.conversation import Speaker
 from cloister.domain.identifiers import MessageId
 from cloister.services.recall.repetition.said import Said
 
@@ -56,6 +57,11 @@ class Statement:
     def messages(self) -> list[MessageId]:
         """The messages that say it."""
         return [item.message.id for item, _ in self._members]
+
+    @property
+    def speaker(self) -> Speaker:
+        message = self._item.message
+        return Speaker(message.role, message.author, self._item.user)
 
     @property
     def newest(self) -> Item:

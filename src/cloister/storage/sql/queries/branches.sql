@@ -103,7 +103,7 @@ WHERE k.tenant_id = :tenant_id AND k.message_id IN (SELECT value FROM json_each(
 
 -- name: names_mentioned
 -- The names that any of these messages mentions.
-SELECT DISTINCT entity_id FROM mention
+SELECT DISTINCT +entity_id FROM mention
 WHERE tenant_id = :tenant_id AND session_id = :session_id
     AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
 
@@ -169,7 +169,11 @@ WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: sessions_mentioning
 SELECT DISTINCT m.session_id
-FROM entity AS e
-JOIN mention AS m ON m.tenant_id = e.tenant_id AND m.entity_id = e.entity_id
-WHERE e.tenant_id = :tenant_id AND (e.entity_id = :entity_id OR e.part_of = :entity_id)
+FROM (
+    SELECT CAST(:entity_id AS BIGINT) AS entity_id
+    UNION ALL
+    SELECT entity_id FROM entity WHERE tenant_id = :tenant_id AND part_of = :entity_id
+) AS e
+CROSS JOIN mention AS m
+WHERE m.tenant_id = :tenant_id AND m.entity_id = e.entity_id
 ORDER BY m.session_id

@@ -31,7 +31,7 @@ ORDER BY message_id, position
 SELECT response_id FROM session_response WHERE tenant_id = :tenant_id AND session_id = :session_id ORDER BY response_id
 
 -- name: session_receipt_ids
-SELECT receipt_id FROM receipt WHERE tenant_id = :tenant_id AND session_id = :session_id ORDER BY receipt_id
+SELECT receipt_id FROM receipt WHERE tenant_id = :tenant_id AND session_id = :session_id ORDER BY +receipt_id
 
 -- name: message_receipt_ids
 -- The receipts that are about any of these messages, as the question or as the reply.
@@ -41,7 +41,7 @@ WHERE tenant_id = :tenant_id AND session_id = :session_id
         question_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
         OR reply_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
     )
-ORDER BY receipt_id
+ORDER BY +receipt_id
 
 -- name: old_receipt_ids
 -- Those of contexts and searches from before a time, as `delete_old_receipts` removes them.

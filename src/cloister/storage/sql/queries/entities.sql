@@ -174,13 +174,18 @@ SELECT count(*) FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
     AND generation <> :generation AND part_of IS NULL AND deleted_at IS NULL
 
+-- name: waiting_entity_count
+SELECT count(*) FROM entity
+WHERE tenant_id = :tenant_id AND project_id = :project_id AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
+    AND indexed_at IS NULL AND generation = :generation AND part_of IS NULL AND deleted_at IS NULL
+
 -- name: entity_count
 SELECT count(*) FROM entity
 WHERE tenant_id = :tenant_id AND project_id = :project_id AND coalesce(user_id, '') = coalesce(CAST(:user_id AS TEXT), '')
     AND part_of IS NULL AND deleted_at IS NULL
 
 -- name: entities_of_session
-SELECT DISTINCT entity_id FROM mention WHERE tenant_id = :tenant_id AND session_id = :session_id
+SELECT DISTINCT +entity_id FROM mention WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: mentions_of_message
 SELECT entity_id, session_id, created_at FROM mention WHERE tenant_id = :tenant_id AND message_id = :message_id
@@ -211,8 +216,10 @@ WHERE e.tenant_id = :tenant_id AND e.entity_id IN (SELECT value FROM json_each(C
     AND NOT EXISTS (SELECT 1 FROM mention AS m WHERE m.tenant_id = :tenant_id AND m.entity_id = e.entity_id)
 
 -- name: projects_of_entities
-SELECT DISTINCT project_id FROM entity
-WHERE tenant_id = :tenant_id AND entity_id IN (SELECT value FROM json_each(CAST(:entity_ids AS TEXT)))
+SELECT DISTINCT +e.project_id
+FROM json_each(CAST(:entity_ids AS TEXT)) AS named
+CROSS JOIN entity AS e
+WHERE e.tenant_id = :tenant_id AND e.entity_id = named.value
 
 -- name: delete_entities
 DELETE FROM entity

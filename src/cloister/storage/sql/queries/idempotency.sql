@@ -44,7 +44,7 @@ WHERE tenant_id = :tenant_id AND session_id = :session_id AND kind = 'messages'
 UPDATE idempotency SET fingerprint = NULL, answer = NULL
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND kind = 'memories'
 
--- name: drop_key_answers
--- The answers with the encrypted secret of a key, by the key that created it or the key that was created.
-DELETE FROM idempotency
+-- name: blank_key_answers
+-- The answers with the encrypted secret of a key, by the key that created it or the key that was created. The idempotency key stays used.
+UPDATE idempotency SET fingerprint = NULL, answer = NULL
 WHERE tenant_id = :tenant_id AND session_id IS NULL AND kind = 'keys' AND (first_id = :key_id OR last_id = :key_id)

@@ -74,6 +74,19 @@ WHERE tenant_id = :tenant_id AND message_id IN (
 INSERT INTO index_removal (tenant_id, removal_id, session_id, message_id)
 VALUES (:tenant_id, :removal_id, :session_id, :message_id)
 
+-- name: note_put
+-- Removals, due later, of messages that are about to be put into an external index. Their ids are consecutive with those of the
+-- messages.
+INSERT INTO index_removal (tenant_id, removal_id, session_id, message_id, due_at)
+SELECT :tenant_id, CAST(:removal_id AS BIGINT) + (named.value - CAST(:first AS BIGINT)), CAST(:session_id AS BIGINT), named.value,
+    CAST(:due_at AS BIGINT)
+FROM json_each(CAST(:message_ids AS TEXT)) AS named
+
+-- name: settle_put
+DELETE FROM index_removal
+WHERE tenant_id = :tenant_id AND removal_id >= :removal_id AND removal_id <= :last_removal_id AND session_id = :session_id
+RETURNING message_id
+
 -- name: settle_index_removal
 DELETE FROM index_removal WHERE tenant_id = :tenant_id AND removal_id = :removal_id
 
@@ -91,6 +104,27 @@ FROM session AS s
 CROSS JOIN message AS m
 WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id
     AND m.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151 AND m.generation <> :generation
+
+-- name: waiting_in_pool
+-- The messages of a pool that an external index does not have yet.
+SELECT count(*)
+FROM session AS s
+CROSS JOIN message AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id
+    AND m.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151 AND m.indexed_at IS NULL
+    AND m.generation = :generation AND m.status = 'completed' AND (m.vector IS NULL OR length(m.vector) > 0)
+    AND EXISTS (SELECT 1 FROM message AS w WHERE w.tenant_id = :tenant_id AND w.indexed_at IS NULL)
+
+-- name: newest_stale_in_pool
+-- The last messages of a pool that another generation indexed.
+SELECT m.message_id
+FROM session AS s
+CROSS JOIN message AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id
+    AND m.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151 AND m.generation <> :generation
+    AND m.status = 'completed'
+ORDER BY m.created_at DESC, m.message_id DESC
+LIMIT :limit
 
 -- name: settle_pool
 UPDATE pool SET generation = :generation WHERE tenant_id = :tenant_id AND pool_id = :pool_id

@@ -49,6 +49,7 @@ FROM pool AS p
 CROSS JOIN session AS s
 CROSS JOIN message AS m
 WHERE p.generation <> :generation AND s.tenant_id = p.tenant_id AND s.pool_id = p.pool_id
+    AND m.tenant_id = s.tenant_id
     AND m.message_id BETWEEN s.session_id << 21 AND (s.session_id << 21) + 2097151 AND m.generation <> :generation
 
 -- name: stale_memories
@@ -104,26 +105,25 @@ SELECT session_id FROM session WHERE due_at IS NOT NULL AND claimed_until > :unt
 -- A lease that ends later than one that is taken now was taken before the clock was set back.
 UPDATE session SET claimed_until = :until WHERE due_at IS NOT NULL AND claimed_until > :until
 
+-- name: next_due_tenant
+-- The first tenant after :after with a session that can be claimed. Ordered as the index is.
+SELECT tenant_id FROM session
+WHERE tenant_id > :after AND due_at <= :now AND (claimed_until IS NULL OR claimed_until < :now)
+ORDER BY tenant_id, due_at, session_id
+LIMIT 1
+
 -- name: claim_due
--- Round robin over tenants: of the next tenant after :after with a due session, the session that is due longest. Sessions that
--- another worker is claiming at the same time are skipped.
+-- The session of a tenant that is due longest. Sessions that another worker is claiming at the same time are skipped. All of it is
+-- of one tenant, so that a distributed table locks a row on one shard.
 UPDATE session SET claim = :claim, claimed_until = :until
-WHERE session_id = coalesce(
-    (
-        SELECT session_id FROM session
-        WHERE tenant_id > :after AND due_at <= :now AND (claimed_until IS NULL OR claimed_until < :now)
-        ORDER BY tenant_id, due_at, session_id
-        LIMIT 1
-        FOR UPDATE SKIP LOCKED
-    ), (
-        SELECT session_id FROM session
-        WHERE tenant_id <= :after AND due_at <= :now AND (claimed_until IS NULL OR claimed_until < :now)
-        ORDER BY tenant_id, due_at, session_id
-        LIMIT 1
-        FOR UPDATE SKIP LOCKED
-    )
+WHERE tenant_id = :tenant AND session_id = (
+    SELECT session_id FROM session
+    WHERE tenant_id = :tenant AND due_at <= :now AND (claimed_until IS NULL OR claimed_until < :now)
+    ORDER BY due_at, session_id
+    LIMIT 1
+    FOR UPDATE SKIP LOCKED
 )
-RETURNING tenant_id, session_id
+RETURNING session_id
 
 -- name: count_due
 SELECT count(*) FROM session WHERE due_at <= :now
@@ -191,20 +191,21 @@ WHERE model_id <> :model_id AND used_at < :before
 -- name: pools_to_embed
 -- The pools with changes that the model has not seen, after a pool.
 SELECT tenant_id, pool_id FROM pool
-WHERE pool_id > :after AND version > 0
+WHERE (tenant_id, pool_id) > (:after_tenant, :after) AND version > 0
     AND (embedded_model_id IS DISTINCT FROM CAST(:model_id AS BIGINT) OR embedded_version < version)
-ORDER BY pool_id
+ORDER BY tenant_id, pool_id
 LIMIT :limit
 
 -- name: pools
-SELECT tenant_id, pool_id FROM pool WHERE pool_id > :after ORDER BY pool_id LIMIT :limit
+SELECT tenant_id, pool_id FROM pool WHERE (tenant_id, pool_id) > (:after_tenant, :after) ORDER BY tenant_id, pool_id LIMIT :limit
 
 -- name: count_unembedded
 -- How many messages of changed sessions come behind the last one with a vector, by their numbers: deleted ones count too, until the
 -- pool is looked at.
 SELECT CAST(coalesce(sum((s.session_id << 21) + s.next_sequence - 1 - coalesce((
     SELECT max(v.message_id) FROM message_vector AS v
-    WHERE v.message_id > s.session_id << 21 AND v.message_id <= (s.session_id << 21) + 2097151 AND v.model_id = :model_id
+    WHERE v.tenant_id = s.tenant_id AND v.model_id = :model_id
+        AND v.message_id > s.session_id << 21 AND v.message_id <= (s.session_id << 21) + 2097151
 ), s.session_id << 21)), 0) AS BIGINT)
 FROM pool AS p
 CROSS JOIN session AS s

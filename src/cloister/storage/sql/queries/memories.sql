@@ -79,8 +79,8 @@ SELECT
     m.memory_id, m.content, m.subject, m.valid_from,
     CAST(CASE WHEN s.session_id = :session_id THEN 1 ELSE 0 END AS BIGINT) AS here
 FROM session AS s
-JOIN memory AS m ON m.tenant_id = s.tenant_id AND m.session_id = s.session_id
-WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
+CROSS JOIN memory AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
     AND (s.session_id = :session_id OR s.user_id = CAST(:user_id AS TEXT))
     AND m.superseded_by IS NULL AND m.retracted_at IS NULL AND (m.expires_at IS NULL OR m.expires_at > :now)
 ORDER BY here DESC, m.created_at DESC, m.memory_id DESC

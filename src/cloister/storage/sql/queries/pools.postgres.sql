@@ -39,6 +39,13 @@ JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
 WHERE m.tenant_id = :tenant_id AND s.pool_id = :pool_id AND {m_on_branch}
     AND m.message_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:message_ids AS TEXT))))
 
+-- name: speakers_of_messages
+SELECT DISTINCT m.role, m.author, s.user_id
+FROM message AS m
+JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+WHERE m.tenant_id = :tenant_id AND s.pool_id = :pool_id AND {m_on_branch}
+    AND m.message_id = ANY (ARRAY(SELECT value FROM json_each(CAST(:message_ids AS TEXT))))
+
 -- name: pool_recent_messages
 SELECT {pool_message_columns}
 FROM session AS s

@@ -138,6 +138,15 @@ CROSS JOIN session AS s
 WHERE m.message_id = named.value AND m.tenant_id = :tenant_id AND {m_on_branch}
     AND s.session_id = m.session_id AND s.tenant_id = m.tenant_id AND s.pool_id = :pool_id
 
+-- name: speakers_of_messages
+-- Who said messages that an index returned: every role, author and user once, of those that are in this pool now.
+SELECT DISTINCT m.role, m.author, s.user_id
+FROM json_each(CAST(:message_ids AS TEXT)) AS named
+CROSS JOIN message AS m
+CROSS JOIN session AS s
+WHERE m.message_id = named.value AND m.tenant_id = :tenant_id AND {m_on_branch}
+    AND s.session_id = m.session_id AND s.tenant_id = m.tenant_id AND s.pool_id = :pool_id
+
 -- name: pool_recent_messages
 -- The last messages of a role in the whole pool, newest first.
 SELECT {pool_message_columns}

@@ -52,6 +52,15 @@ WHERE m.tenant_id = :tenant_id AND m.message_id IN (SELECT value FROM json_each(
     AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
     AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
 
+-- name: message_indexed_at
+-- When a message was recorded, or indexed again, by the clock: callers can set when it was said, and not this. NULL if it waits.
+SELECT m.indexed_at
+FROM message AS m
+JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
+WHERE m.tenant_id = :tenant_id AND m.message_id = :message_id AND s.pool_id IS NOT NULL
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+
 -- name: pool_observations
 -- By id: only those of sessions that are in this pool now.
 SELECT {observation_columns}
@@ -83,6 +92,22 @@ WHERE e.tenant_id = :tenant_id AND e.project_id = :project_id
 -- name: delete_receipts_of_message
 DELETE FROM receipt
 WHERE tenant_id = :tenant_id AND session_id = :session_id AND (question_id = :message_id OR reply_id = :message_id)
+
+-- name: receipts_with_queries
+-- Those of a session that stored what was asked, because no message asked it.
+SELECT receipt_id, query FROM receipt
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND query IS NOT NULL
+ORDER BY receipt_id
+
+-- name: contents_of_messages
+SELECT content FROM message
+WHERE tenant_id = :tenant_id AND session_id = :session_id
+    AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+
+-- name: delete_receipts_of_session
+DELETE FROM receipt
+WHERE tenant_id = :tenant_id AND session_id = :session_id
+    AND receipt_id IN (SELECT value FROM json_each(CAST(:receipt_ids AS TEXT)))
 
 -- name: delete_receipts
 DELETE FROM receipt WHERE tenant_id = :tenant_id AND session_id = :session_id

@@ -14,8 +14,8 @@ WHERE tenant_id = :tenant_id AND deleted_at IS NULL
 ORDER BY project_id
 
 -- name: sessions_to_age
--- The sessions of a project, or of the shared pool, that may have something too old: messages, memories or files, or messages of which
--- nobody knows yet how old they are.
+-- The sessions of a project, or of the shared pool, that may have something too old: messages, memories, files or receipts of contexts
+-- and searches, or messages of which nobody knows yet how old they are.
 SELECT
     session_id, external_id, aged_sequence, next_sequence, oldest_at,
     CAST(CASE WHEN EXISTS (
@@ -24,6 +24,9 @@ SELECT
     ) OR EXISTS (
         SELECT 1 FROM memory_file AS f
         WHERE f.tenant_id = :tenant_id AND f.session_id = s.session_id AND f.content IS NOT NULL AND f.updated_at < :before
+    ) OR EXISTS (
+        SELECT 1 FROM receipt AS r
+        WHERE r.tenant_id = :tenant_id AND r.session_id = s.session_id AND r.kind <> 'reply' AND r.created_at < :before
     ) THEN 1 ELSE 0 END AS BIGINT)
 FROM session AS s
 WHERE tenant_id = :tenant_id AND project_id IS NOT DISTINCT FROM CAST(:project_id AS BIGINT) AND pool_id IS NOT NULL
@@ -40,6 +43,11 @@ WHERE tenant_id = :tenant_id AND project_id IS NOT DISTINCT FROM CAST(:project_i
             SELECT 1 FROM memory_file AS f
             WHERE f.tenant_id = :tenant_id AND f.session_id = s.session_id AND f.content IS NOT NULL
                 AND f.updated_at < :before
+        )
+        OR EXISTS (
+            SELECT 1 FROM receipt AS r
+            WHERE r.tenant_id = :tenant_id AND r.session_id = s.session_id AND r.kind <> 'reply'
+                AND r.created_at < :before
         )
     )
 ORDER BY session_id
@@ -142,3 +150,66 @@ WHERE s.tenant_id = :tenant_id AND s.project_id IS NOT DISTINCT FROM CAST(:proje
         WHERE m.tenant_id = :tenant_id AND m.message_id BETWEEN o.first_message_id AND o.last_message_id
             AND m.created_at < :before
     )
+
+-- name: count_old_entities
+-- The entities of a project all of whose mentions go with messages of its sessions that are too old. The mentions that one extraction
+-- gave to a name go together.
+SELECT count(*)
+FROM entity AS e
+WHERE e.tenant_id = :tenant_id AND e.project_id = CAST(:project_id AS BIGINT)
+    AND e.part_of IS NULL AND e.deleted_at IS NULL
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR e.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR e.user_id = :bound_user)
+    AND EXISTS (
+        SELECT 1 FROM entity AS n
+        JOIN mention AS k ON k.tenant_id = n.tenant_id AND k.entity_id = n.entity_id
+        WHERE n.tenant_id = :tenant_id AND (n.entity_id = e.entity_id OR n.part_of = e.entity_id)
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM entity AS n
+        JOIN mention AS k ON k.tenant_id = n.tenant_id AND k.entity_id = n.entity_id
+        WHERE n.tenant_id = :tenant_id AND (n.entity_id = e.entity_id OR n.part_of = e.entity_id)
+            AND NOT EXISTS (
+                SELECT 1 FROM mention AS g
+                JOIN message AS m ON m.tenant_id = g.tenant_id AND m.message_id = g.message_id
+                JOIN session AS s ON s.tenant_id = g.tenant_id AND s.session_id = g.session_id
+                WHERE g.tenant_id = :tenant_id AND g.entity_id = k.entity_id AND g.session_id = k.session_id
+                    AND g.created_at = k.created_at AND m.created_at < :before
+                    AND s.project_id = CAST(:project_id AS BIGINT) AND s.pool_id IS NOT NULL
+            )
+    )
+
+-- name: count_old_receipts
+-- The receipts of contexts and searches from before then, of sessions and of none.
+SELECT (
+    SELECT count(*)
+    FROM session AS s
+    JOIN receipt AS r ON r.tenant_id = s.tenant_id AND r.session_id = s.session_id
+    WHERE s.tenant_id = :tenant_id AND s.project_id IS NOT DISTINCT FROM CAST(:project_id AS BIGINT) AND s.pool_id IS NOT NULL
+        AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
+        AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+        AND r.kind <> 'reply' AND r.created_at < :before
+) + (
+    SELECT count(*) FROM receipt AS r
+    WHERE r.tenant_id = :tenant_id AND r.session_id IS NULL
+        AND r.project_id IS NOT DISTINCT FROM CAST(:project_id AS BIGINT)
+        AND (CAST(:confined_to AS BIGINT) IS NULL OR r.project_id = :confined_to)
+        AND (CAST(:bound_user AS TEXT) IS NULL OR r.user_id = :bound_user)
+        AND r.kind <> 'reply' AND r.created_at < :before
+)
+
+-- name: old_search_receipts
+-- The receipts of searches that belong to no session, from before then.
+SELECT r.receipt_id FROM receipt AS r
+WHERE r.tenant_id = :tenant_id AND r.session_id IS NULL
+    AND r.project_id IS NOT DISTINCT FROM CAST(:project_id AS BIGINT)
+    AND (CAST(:confined_to AS BIGINT) IS NULL OR r.project_id = :confined_to)
+    AND (CAST(:bound_user AS TEXT) IS NULL OR r.user_id = :bound_user)
+    AND r.kind <> 'reply' AND r.created_at < :before
+ORDER BY r.receipt_id
+LIMIT :limit
+
+-- name: delete_search_receipts
+DELETE FROM receipt
+WHERE tenant_id = :tenant_id AND session_id IS NULL
+    AND receipt_id IN (SELECT value FROM json_each(CAST(:receipt_ids AS TEXT)))

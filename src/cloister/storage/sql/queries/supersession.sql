@@ -6,8 +6,8 @@ m.superseded_by, m.valid_until
 -- The memories of one person in one pool that can supersede or be superseded. Of a session without a user only its own.
 SELECT {fact_columns}
 FROM session AS s
-JOIN memory AS m ON m.tenant_id = s.tenant_id AND m.session_id = s.session_id
-WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
+CROSS JOIN memory AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
     AND (s.user_id = CAST(:user_id AS TEXT) OR CAST(:user_id AS TEXT) IS NULL AND s.session_id = :session_id)
     AND (
         m.subject IS NOT NULL OR m.superseded_by IS NOT NULL
@@ -18,8 +18,9 @@ WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id
 -- The memories of one person in one pool about one subject.
 SELECT {fact_columns}
 FROM session AS s
-JOIN memory AS m ON m.tenant_id = s.tenant_id AND m.session_id = s.session_id
-WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.subject = :subject
+CROSS JOIN memory AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+    AND m.subject = :subject
     AND (s.user_id = CAST(:user_id AS TEXT) OR CAST(:user_id AS TEXT) IS NULL AND s.session_id = :session_id)
 
 -- name: facts_by_id
@@ -85,17 +86,22 @@ WHERE tenant_id = :tenant_id AND memory_id IN (SELECT value FROM json_each(CAST(
 ORDER BY memory_id, changed_at, revision_id
 
 -- name: subjects_of_memories
-SELECT DISTINCT subject FROM memory
-WHERE tenant_id = :tenant_id AND subject IS NOT NULL
-    AND memory_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
+SELECT DISTINCT m.subject
+FROM json_each(CAST(:memory_ids AS TEXT)) AS named
+CROSS JOIN memory AS m
+WHERE m.tenant_id = :tenant_id AND m.memory_id = named.value AND m.subject IS NOT NULL
 
 -- name: replacements
 -- The pairs of which at least one is among these memories.
-SELECT older_id, newer_id FROM memory_replacement
-WHERE tenant_id = :tenant_id AND older_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
+SELECT +r.older_id, +r.newer_id
+FROM json_each(CAST(:memory_ids AS TEXT)) AS named
+CROSS JOIN memory_replacement AS r
+WHERE r.tenant_id = :tenant_id AND r.older_id = named.value
 UNION
-SELECT older_id, newer_id FROM memory_replacement
-WHERE tenant_id = :tenant_id AND newer_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
+SELECT +r.older_id, +r.newer_id
+FROM json_each(CAST(:memory_ids AS TEXT)) AS named
+CROSS JOIN memory_replacement AS r
+WHERE r.tenant_id = :tenant_id AND r.newer_id = named.value
 
 -- name: insert_replacement
 INSERT INTO memory_replacement (tenant_id, older_id, newer_id) VALUES (:tenant_id, :older_id, :newer_id)
@@ -103,11 +109,11 @@ ON CONFLICT DO NOTHING
 
 -- name: delete_replacements
 DELETE FROM memory_replacement
-WHERE tenant_id = :tenant_id
-    AND (
-        older_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
-        OR newer_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
-    )
+WHERE tenant_id = :tenant_id AND older_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
+
+-- name: delete_replacements_by_newer
+DELETE FROM memory_replacement
+WHERE tenant_id = :tenant_id AND newer_id IN (SELECT value FROM json_each(CAST(:memory_ids AS TEXT)))
 
 -- name: set_superseded
 UPDATE memory SET superseded_by = :superseded_by, valid_until = :valid_until
@@ -117,17 +123,19 @@ WHERE tenant_id = :tenant_id AND session_id = :session_id AND memory_id = :memor
 -- What was retracted of one person in one pool: an extraction does not bring it back.
 SELECT m.content
 FROM session AS s
-JOIN memory AS m ON m.tenant_id = s.tenant_id AND m.session_id = s.session_id
-WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.retracted_at IS NOT NULL
+CROSS JOIN memory AS m
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+    AND m.retracted_at IS NOT NULL
     AND (s.user_id = CAST(:user_id AS TEXT) OR CAST(:user_id AS TEXT) IS NULL AND s.session_id = :session_id)
 
 -- name: corrected_digests
 -- The digests of texts of one person in one pool that a person replaced by others.
 SELECT r.digest
 FROM session AS s
-JOIN memory AS m ON m.tenant_id = s.tenant_id AND m.session_id = s.session_id
-JOIN memory_revision AS r ON r.tenant_id = m.tenant_id AND r.memory_id = m.memory_id
-WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND r.digest IS NOT NULL AND r.undone_at IS NULL
+CROSS JOIN memory AS m
+CROSS JOIN memory_revision AS r
+WHERE s.tenant_id = :tenant_id AND s.pool_id = :pool_id AND m.tenant_id = s.tenant_id AND m.session_id = s.session_id
+    AND r.tenant_id = m.tenant_id AND r.memory_id = m.memory_id AND r.digest IS NOT NULL AND r.undone_at IS NULL
     AND (s.user_id = CAST(:user_id AS TEXT) OR CAST(:user_id AS TEXT) IS NULL AND s.session_id = :session_id)
 
 -- name: person_of_session

@@ -18,6 +18,7 @@ from cloister.domain.identifiers import (
 )
 from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.stores.messages import span
+from cloister.storage.stores.receipts.asked import receipts_in_words_of
 
 T = TypeVar("T")
 _CHUNK = 1_000
@@ -90,9 +91,10 @@ class RemovalStore:
         return list(map(ReceiptId, _numbers(self._transaction.rows("session_receipt_ids", session_id=session))))
 
     def receipts_of(self, session: SessionId, messages: Sequence[MessageId]) -> list[ReceiptId]:
-        """The receipts of a session that are about any of these messages."""
+        """The receipts of a session that are about any of these messages, or asked in the same words."""
         rows = self._transaction.rows("message_receipt_ids", session_id=session, message_ids=integers(messages))
-        return list(map(ReceiptId, _numbers(rows)))
+        same_words = receipts_in_words_of(self._transaction, session, messages)
+        return sorted({*map(ReceiptId, _numbers(rows)), *same_words})
 
     def old_receipts(self, session: SessionId, before: int) -> list[ReceiptId]:
         """The receipts of contexts and searches of a session from before this time."""

@@ -101,6 +101,31 @@ class IndexStore:
             "note_index_removal", removal_id=new_removal_id(), session_id=session, message_id=message or 0
         )
 
+    def note_put(self, session: SessionId, messages: Sequence[MessageId], *, due_at: int) -> int:
+        """Queue the removal, from `due_at` on, of messages that are about to be put into an external index, so that no point of a
+        message that is removed meanwhile stays; returns the id of the first removal, for `settle_put`."""
+        removal = new_removal_id() >> 1
+        self._transaction.execute(
+            "note_put",
+            removal_id=removal,
+            session_id=session,
+            first=messages[0],
+            message_ids=integers(messages),
+            due_at=due_at,
+        )
+        return removal
+
+    def settle_put(self, session: SessionId, messages: Sequence[MessageId], removal: int) -> set[MessageId]:
+        """Cancel the removals of messages that were put into an external index; returns the messages whose removal had not been
+        carried out yet. The others have to be put again."""
+        rows = self._transaction.rows(
+            "settle_put",
+            removal_id=removal,
+            last_removal_id=removal + messages[-1] - messages[0],
+            session_id=session,
+        )
+        return {MessageId(cast(int, row[0])) for row in rows}
+
     def settle_removal(self, removal: int, session: SessionId, message: MessageId | None) -> None:
         """Finish a removal of a message, or of a whole session, from an external index. Messages recorded since the session was
         cleared are queued for indexing again, and so is a message that has come back to the current branch."""

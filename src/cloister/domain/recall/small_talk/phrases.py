@@ -1,31 +1,23 @@
-"""Recognises small talk: greetings, thanks, farewells and short acknowledgements, for which nothing is recalled (CTX-6).
+"""Phrases of small talk, and the words that may stand between them.
 
-A query is small talk if it consists of such phrases, and of words that may stand between them, and nothing else. A capitalised
+A query is small talk if it consists of these phrases, and of words that may stand between them, and nothing else. A capitalised
 word that is not in the tables may follow a greeting or thanks: "Hi Melanie!". A question consists of whole phrases, or asks the
 assistant how it is ("How is life treating you?", "Do you ever get tired?"): "What was your great suggestion?" asks for something,
 though each of its words may be said in small talk.
 """
 
-import unicodedata
-
-from cloister.domain.patterns import linear
-
-_MOST_CHARACTERS = 120
-_MOST_WORDS = 16
 _LONGEST_PHRASE = 6
-_APOSTROPHES = str.maketrans("", "", "'’ʼ`´")
-_WORD = linear(r"[^\W_]+")
-_UNSPACED_TEXT = linear("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
-
-_ADDRESSING = """
+ADDRESSING = """
 hello; hi; hey; hello there; hi there; hey there; hiya; howdy; yo; greetings; good morning; good afternoon; good evening;
 good day; morning; good night; goodnight; bye; goodbye; bye bye; see you; see ya; welcome back; thanks; thank you; thx; ty;
 cheers; sorry; hallo; guten morgen; guten tag; guten abend; gute nacht; moin; servus; danke; vielen dank; tschüss;
 auf wiedersehen; hola; buenos dias; buenos días; buenas tardes; buenas noches; gracias; muchas gracias; adios; adiós; bonjour;
 bonsoir; salut; merci; merci beaucoup; au revoir; ciao; buongiorno; buonasera; grazie; grazie mille; ola; olá; bom dia;
-boa tarde; boa noite; obrigado; obrigada; hoi; goedemorgen; dank je; dank je wel; bedankt
+boa tarde; boa noite; obrigado; obrigada; hoi; goedemorgen; dank je; dank je wel; bedankt; heya; ahoy; thankyou; tysm;
+wassup; toodles; tschau; dankeschön; gleichfalls; gute nacht; saludos; buenas; coucou; rebonjour; salve; buonanotte; arrivederci;
+prego; oi; tchau; adeus; valeu; dankjewel; doei; welterusten; goedenavond; goedemiddag; graag gedaan
 """
-_OTHERS = """
+OTHERS = """
 how are you; how are you doing; how are you feeling; how are things; how is it going; hows it going; how do you do;
 how have you been; hows your day; how is your day; hows your day going; how was your day; whats up; what is up; sup;
 whats new; what is new; nice to meet you; pleased to meet you; good to see you; nice to see you; long time no see; and you;
@@ -168,7 +160,7 @@ _ASKED_OF_ASSISTANT = frozenset(
     ("are", "do", "did", "were", "have", "hows", "how", "will", "would", "can", "dont", "arent")
 )
 _NOT_ABOUT_ASSISTANT = frozenset(("my", "i", "me", "work", "works", "program"))
-_UNSPACED = """
+UNSPACED = """
 你好; 您好; 你好吗; 您好吗; 大家好; 早上好; 下午好; 晚上好; 早安; 晚安; 谢谢; 谢谢你; 谢谢您; 非常感谢; 多谢; 感谢; 再见; 拜拜;
 明天见; 好的; 好; 好吧; 行; 是的; 是; 对; 不是; 不; 不用了; 没事; 没关系; 不客气; 不好意思; 对不起; 抱歉; 哈哈; 哈哈哈; 嗯; 哦;
 知道了; 明白; 明白了; 太好了; 很好; 不错; 你是谁; 在吗; 你在吗; 最近怎么样; 請問; 请问; こんにちは; こんばんは; おはよう;
@@ -184,12 +176,11 @@ def _phrases(table: str) -> frozenset[tuple[str, ...]]:
     return frozenset(tuple(phrase.split()) for phrase in table.replace("\n", " ").split(";") if phrase.split())
 
 
-_MAY_ADDRESS = _phrases(_ADDRESSING)
-_STRONG = _MAY_ADDRESS | _phrases(_OTHERS)
+_MAY_ADDRESS = _phrases(ADDRESSING)
+_STRONG = _MAY_ADDRESS | _phrases(OTHERS)
 _PHRASES = _STRONG | _phrases(_WEAK) | _phrases(_FILLERS)
 _IN_QUESTIONS = _STRONG | _phrases(_AFTER_QUESTIONS)
 _ALONE = _phrases(_WEAK)
-_WHOLE = frozenset("".join(phrase) for phrase in _phrases(_UNSPACED))
 _FIRST_WORDS = frozenset(phrase[0] for phrase in _PHRASES | _IN_QUESTIONS)
 _REMARK = frozenset(_REMARK_WORDS.split())
 _REMARKING = frozenset(_REMARKS.split())
@@ -219,22 +210,9 @@ _QUESTION_WORDS = frozenset(
 )
 
 
-def is_small_talk(query: str) -> bool:
-    """Whether a query is only small talk, or has no words at all."""
-    if len(query) > _MOST_CHARACTERS:
-        return False
-    text = query
-    if not query.isascii():
-        text = unicodedata.normalize("NFKC", query)
-        if _UNSPACED_TEXT.search(text):
-            return "".join(_WORD.findall(text)) in _WHOLE
-    original = _WORD.findall(text.translate(_APOSTROPHES))
-    if not original:
-        return True
-    if len(original) > _MOST_WORDS:
-        return False
-    words = [word.casefold() for word in original]
-    if "?" in text or words[0] in _QUESTION_WORDS:
+def are_known_phrases(original: list[str], words: list[str], *, asks: bool) -> bool:
+    """Whether words are phrases of the tables, or a remark. `words` are the original ones in lower case."""
+    if asks or words[0] in _QUESTION_WORDS:
         return _consists_of_phrases(original, words, _IN_QUESTIONS) or _asks_how_assistant_is(words)
     return _consists_of_phrases(original, words, _PHRASES) or _remarks(words)
 

@@ -1,0 +1,1 @@
+-- Only PostgreSQL's keys change: an INTEGER PRIMARY KEY is SQLite's rowid.
