@@ -1,7 +1,7 @@
 """Time grows with the length of a text and no faster, whatever the text: for every pattern, and for every function that reads one.
 
-Four times the text may take six times as long, twice over; quadratic work would take sixteen times. Processor time of this thread is
-compared, the least of several runs; what is too short to be measured cannot stop anything.
+Four times the text may take six times as long, twice over; quadratic work would take sixteen times. Processor time of this thread
+is compared, the least of several runs; what is too short to be measured cannot stop anything.
 """
 
 import importlib
