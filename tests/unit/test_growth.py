@@ -119,9 +119,7 @@ def growth(use: Use, shape: Shape, size: int, worth: float) -> float:
     return taken / of_short
 
 
-def refuse_fast_growth(
-    use: Use, shapes: Sequence[Shape], size: int, name: str, worth: float = WORTH_MEASURING
-) -> None:
+def refuse_fast_growth(use: Use, shapes: Sequence[Shape], size: int, name: str, worth: float = WORTH_MEASURING) -> None:
     """Where memory is first taken from the system, or a cache ends, there is a step: one of the two quarters of a text then takes
     much less. Quadratic work has no step: 16 times as long for four times, 256 times as long for 16 times."""
     for shape in shapes:
