@@ -7,12 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from google.adk.events.event import Event
+from google.genai import types
 
 from cloister import Cloister
 from cloister.domain.errors import CloisterError, Conflict, InvalidRequest, NotFound
+from cloister.integrations import google_adk
+from cloister.integrations.google_adk import CloisterMemoryService
 from cloister.integrations.openai_agents import CloisterSession
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.items import Items
+from cloister.services.conversations.record import Recorder
 from support.servers.http_server import Server, Tenant
 
 OURS, THEIRS = "The safe opens with 4711.", "My doctor is called Zorvath."
@@ -131,6 +136,22 @@ def test_iso_10_a_session_that_appears_while_it_is_created_is_refused(
     assert scene.said() == []
 
 
+@pytest.mark.parametrize("change", [Scene.move, Scene.create_anew])
+def test_iso_12_an_adk_session_that_changes_before_it_is_recorded_is_refused(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, change: Callable[[Scene], None]
+) -> None:
+    """ISO-10, ISO-12: the session is created, and then moved or created anew for another user before an event is recorded."""
+    service = CloisterMemoryService(scene.memory, app_name="app", user_id="ada", project_id=scene.garden)
+    said = [Event(id="e", author="user", content=types.Content(role="user", parts=[types.Part(text=ADDED)]))]
+    adding = service.add_events_to_memory(app_name="app", user_id="ada", events=said, session_id="s")
+    scene.everything.delete_session("s")
+    monkeypatch.setattr(google_adk, "external_id_of", lambda *names: "s")
+    before(monkeypatch, Recorder, "messages", lambda: change(scene))
+    with pytest.raises(Conflict):
+        asyncio.run(adding)
+    assert ADDED not in scene.said()
+
+
 def test_iso_12_each_call_on_items_names_what_its_session_must_be(scene: Scene) -> None:
     """ISO-12: right ones are carried out; each wrong one is refused, and changes nothing."""
     memory = scene.memory
@@ -141,6 +162,10 @@ def test_iso_12_each_call_on_items_names_what_its_session_must_be(scene: Scene) 
         "items": lambda named: memory.items("s", **named),
         "add_items": lambda named: memory.add_items("s", words, **named),
         "forget_item": lambda named: memory.forget_item("s", item.id, **named),
+        "record": lambda named: memory.record("s", "user", ADDED, **named),
+        "record once": lambda named: memory.record("s", "user", ADDED, idempotency_key=str(named), **named),
+        "record_batch": lambda named: memory.record_batch("s", words, **named),
+        "record_episode": lambda named: memory.record_episode("s", ADDED, "I will.", **named),
         "clear_session": lambda named: memory.clear_session("s", **named),
     }
     wrong: list[tuple[dict[str, Any], type[CloisterError]]] = [
@@ -168,6 +193,8 @@ def test_a_key_that_only_writes_is_not_answered_what_a_session_is(scene: Scene) 
     for query in ("user_id=ada", "user_id=bob", "project_id=none"):
         assert writer.post(f"{path}/items?{query}", body).status_code == 403
         assert writer.post(f"{path}/clear?{query}").status_code == 403
+        assert writer.post(f"{path}/messages?{query}", body["items"][0]).status_code == 403
+        assert writer.post(f"{path}/messages/batch?{query}", {"messages": body["items"]}).status_code == 403
         assert writer.delete(f"{path}/items/msg_{'0' * 48}?{query}").status_code == 403
     assert scene.said() == [OURS]
     assert writer.post(f"{path}/items", body).status_code == 200

@@ -9,6 +9,7 @@ from cloister.domain.conversation import Draft
 from cloister.domain.errors import Conflict, InvalidRequest, NotFound
 from cloister.domain.identifiers import SEQUENCE_BITS
 from cloister.domain.scope import MemberVisibility, Reach
+from cloister.domain.sessions.expected import ExpectedSession
 from cloister.services.conversations.record import Recorder, RecordRequest, RecordResult
 from cloister.services.recall.build_context import ContextRequest
 from support.databases.engines import Engine
@@ -35,16 +36,24 @@ def token(setup: MemorySetup, name: str = "now", reach: Reach | None = None) -> 
 def alone(setup: MemorySetup, name: str, since: str) -> RecordResult:
     """Too long for a group commit."""
     long = Draft(role="user", content=QUESTION.content + " Please." * 1_000)
-    return setup.services.record.messages(setup.reach, name, [long, REPLY], if_unmoved_since=since)
+    return setup.services.record.messages(
+        setup.reach, name, [long, REPLY], expected=ExpectedSession(unmoved_since=since)
+    )
 
 
 def in_a_group(setup: MemorySetup, name: str, since: str) -> RecordResult:
-    return setup.services.record.messages(setup.reach, name, [QUESTION, REPLY], if_unmoved_since=since)
+    return setup.services.record.messages(
+        setup.reach, name, [QUESTION, REPLY], expected=ExpectedSession(unmoved_since=since)
+    )
 
 
 def once(setup: MemorySetup, name: str, since: str) -> RecordResult:
     return setup.services.record.messages(
-        setup.reach, name, [QUESTION, REPLY], idempotency_key=f"once in {name}", if_unmoved_since=since
+        setup.reach,
+        name,
+        [QUESTION, REPLY],
+        idempotency_key=f"once in {name}",
+        expected=ExpectedSession(unmoved_since=since),
     )
 
 
@@ -73,7 +82,7 @@ def test_iso_12_a_reply_is_recorded_while_its_session_recalls_from_the_same_pool
     setup.move("now", kitchen)
     setup.move("now", garden)
     assert token(setup) == since
-    setup.services.record.messages(setup.reach, "now", [REPLY], if_unmoved_since=since)
+    setup.services.record.messages(setup.reach, "now", [REPLY], expected=ExpectedSession(unmoved_since=since))
     assert contents(setup, "now")[-1] == REPLY.content
 
 
@@ -188,9 +197,15 @@ def test_iso_12_a_refused_request_of_a_group_leaves_the_others(setup: MemorySetu
     setup.move("now", None)
     answers = setup.services.record.all(
         [
-            RecordRequest(reach=setup.reach, session="now", drafts=[REPLY], if_unmoved_since=since),
-            RecordRequest(reach=setup.reach, session="other", drafts=[REPLY], if_unmoved_since=others),
-            RecordRequest(reach=setup.reach, session="other", drafts=[REPLY], if_unmoved_since=since),
+            RecordRequest(
+                reach=setup.reach, session="now", drafts=[REPLY], expected=ExpectedSession(unmoved_since=since)
+            ),
+            RecordRequest(
+                reach=setup.reach, session="other", drafts=[REPLY], expected=ExpectedSession(unmoved_since=others)
+            ),
+            RecordRequest(
+                reach=setup.reach, session="other", drafts=[REPLY], expected=ExpectedSession(unmoved_since=since)
+            ),
         ]
     )
     assert [type(answer).__name__ for answer in answers] == ["TurnMoved", "RecordResult", "InvalidRequest"]
@@ -247,5 +262,5 @@ def test_iso_12_a_caller_who_no_longer_reaches_the_session_does_not_find_it(setu
     assert since == token(setup)
     setup.move("now", None)
     with pytest.raises(NotFound):
-        setup.services.record.messages(confined, "now", [REPLY], if_unmoved_since=since)
+        setup.services.record.messages(confined, "now", [REPLY], expected=ExpectedSession(unmoved_since=since))
     assert contents(setup, "now") == []

@@ -95,7 +95,7 @@ class CloisterMemoryService(BaseMemoryService):
     def _record(self, session: str, events: Sequence[Event]) -> None:
         if not (texts := {event.id: (event, text) for event in events if (text := _text(event.content))}):
             return
-        self._part.create_session(session)
+        created = self._part.create_session(session)
         for message in self._part.messages(session):
             texts.pop(str(message.metadata.get(_EVENT)), None)
         for event, text in texts.values():
@@ -107,6 +107,9 @@ class CloisterMemoryService(BaseMemoryService):
                 metadata={_EVENT: event.id},
                 created_at=datetime.fromtimestamp(event.timestamp, UTC).isoformat(),
                 idempotency_key=f"adk-{event.id}",
+                # The session may be moved, or created anew for another user, at any time.
+                project_id=created.project_id,
+                user_id=created.user_id,
             )
 
 

@@ -9,7 +9,7 @@ from cloister.integrations.threaded_library import threaded_library
 from cloister.interfaces.python.arguments import LARGEST_PAGE
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.recall.shapes import Hit
-from cloister.interfaces.python.shapes import Message
+from cloister.interfaces.python.shapes import Message, Session
 
 _MEMORY = "mem_"
 
@@ -22,9 +22,9 @@ class RecallPart:
         self.user_id = checked_name(user_id, "user_id")
         self._project_id = project_id
 
-    def create_session(self, external_id: str) -> None:
+    def create_session(self, external_id: str) -> Session:
         """Create the session, unless it is there."""
-        self.cloister.create_session(external_id, project_id=self._project_id, user_id=self.user_id)
+        return self.cloister.create_session(external_id, project_id=self._project_id, user_id=self.user_id)
 
     def messages(self, external_id: str) -> Iterator[Message]:
         """All messages of a session, page by page."""

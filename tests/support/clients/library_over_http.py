@@ -196,8 +196,7 @@ class OverHttp:
         project_id: str | None = NOT_GIVEN,
         user_id: str | None = None,
     ) -> shapes.Forgotten:
-        project = None if project_id is NOT_GIVEN else project_id or "none"
-        params = _given(dry_run=dry_run or None, project_id=project, user_id=user_id)
+        params = {**_given(dry_run=dry_run or None), **_expected(project_id, user_id)}
         return _one(shapes.Forgotten, self._caller.post(f"{_session(session_id)}/clear", params=params))
 
     def record(
@@ -212,6 +211,8 @@ class OverHttp:
         created_at: str | None = None,
         idempotency_key: str | None = None,
         if_unmoved_since: str | None = None,
+        project_id: str | None = NOT_GIVEN,
+        user_id: str | None = None,
     ) -> shapes.Message:
         given = _given(
             author=author,
@@ -221,7 +222,12 @@ class OverHttp:
             if_unmoved_since=if_unmoved_since,
         )
         body = {"role": role, "content": content, **given}
-        answer = self._caller.post(f"{_session(session_id)}/messages", body, headers=_once(idempotency_key))
+        answer = self._caller.post(
+            f"{_session(session_id)}/messages",
+            body,
+            params=_expected(project_id, user_id),
+            headers=_once(idempotency_key),
+        )
         return _one(shapes.Message, answer)
 
     def record_batch(
@@ -231,10 +237,13 @@ class OverHttp:
         *,
         idempotency_key: str | None = None,
         if_unmoved_since: str | None = None,
+        project_id: str | None = NOT_GIVEN,
+        user_id: str | None = None,
     ) -> list[shapes.Message]:
         path = f"{_session(session_id)}/messages/batch"
         body = {"messages": messages, **_given(if_unmoved_since=if_unmoved_since)}
-        answer = self._caller.post(path, body, headers=_once(idempotency_key))
+        params = _expected(project_id, user_id)
+        answer = self._caller.post(path, body, params=params, headers=_once(idempotency_key))
         return _many(shapes.Message, answer)
 
     def record_episode(
@@ -245,10 +254,14 @@ class OverHttp:
         *,
         idempotency_key: str | None = None,
         if_unmoved_since: str | None = None,
+        project_id: str | None = NOT_GIVEN,
+        user_id: str | None = None,
     ) -> shapes.Episode:
         said = {"session_id": session_id, "user_message": user_message, "ai_response": ai_response}
         body = {**said, **_given(if_unmoved_since=if_unmoved_since)}
-        return _one(shapes.Episode, self._caller.post("/v1/episodes", body, headers=_once(idempotency_key)))
+        params = _expected(project_id, user_id)
+        answer = self._caller.post("/v1/episodes", body, params=params, headers=_once(idempotency_key))
+        return _one(shapes.Episode, answer)
 
     def messages(
         self,
@@ -639,3 +652,7 @@ def _one(kind: type[T], answer: httpx2.Response) -> T:
 def _many(kind: type[T], answer: httpx2.Response) -> Page[T]:
     read = _read(answer)
     return Page((TypeAdapter(kind).validate_python(entry) for entry in read["data"]), read.get("next_cursor"))
+
+
+def _expected(project_id: str | None, user_id: str | None) -> dict[str, object]:
+    return _given(project_id=None if project_id is NOT_GIVEN else project_id or "none", user_id=user_id)

@@ -452,10 +452,13 @@ export interface Operations {
     body: undefined;
     answer: Forgotten;
   };
-  /** Append a message to a session. It is durable when this answers. Needs the permission `write`. */
+  /**
+   * Append a message to a session. It is durable when this answers. `project_id` and `user_id` need the permission
+   * `read` too. Needs the permission `write`.
+   */
   record_message: {
     path: { external_id: Name };
-    query: { wait?: "indexed" | undefined };
+    query: { wait?: "indexed" | undefined; project_id?: string | undefined; user_id?: Name | undefined };
     headers: Record<never, never>;
     body: MessageToRecord;
     answer: Message;
@@ -472,10 +475,13 @@ export interface Operations {
     body: undefined;
     answer: MessagePage;
   };
-  /** Append up to 1,000 messages in one transaction: all or none. Needs the permission `write`. */
+  /**
+   * Append up to 1,000 messages in one transaction: all or none. `project_id` and `user_id` need the permission `read`
+   * too. Needs the permission `write`.
+   */
   record_messages: {
     path: { external_id: Name };
-    query: { wait?: "indexed" | undefined };
+    query: { wait?: "indexed" | undefined; project_id?: string | undefined; user_id?: Name | undefined };
     headers: Record<never, never>;
     body: NewMessages;
     answer: MessageList;
@@ -503,10 +509,13 @@ export interface Operations {
     body: undefined;
     answer: Removed;
   };
-  /** Append a message of the user and its reply, which together are an episode. Needs the permission `write`. */
+  /**
+   * Append a message of the user and its reply, which together are an episode. `project_id` and `user_id` need the
+   * permission `read` too. Needs the permission `write`.
+   */
   record_episode: {
     path: Record<never, never>;
-    query: { wait?: "indexed" | undefined };
+    query: { wait?: "indexed" | undefined; project_id?: string | undefined; user_id?: Name | undefined };
     headers: Record<never, never>;
     body: NewEpisode;
     answer: Episode;

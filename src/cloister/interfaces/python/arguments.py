@@ -8,7 +8,6 @@ from cloister.domain.conversation import Draft, Role
 from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.identifiers import NO_PROJECT, ProjectId, parse_project_id
 from cloister.domain.recall.filter_language import parse_filter
-from cloister.domain.sessions.unmoved import checked_token
 from cloister.domain.text import checked_categories, checked_limit, checked_name
 from cloister.domain.timestamps import parse_iso
 from cloister.interfaces.python.pages import GivenFilter, PageRequest
@@ -73,10 +72,6 @@ def checked_flag(given: bool, field: str) -> bool:
     if not isinstance(given, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidRequest(field, "must be true or false.")
     return given
-
-
-def checked_condition(if_unmoved_since: str | None) -> str | None:
-    return None if if_unmoved_since is None else checked_token(if_unmoved_since)
 
 
 def resets_of(**given: str | None) -> frozenset[str]:

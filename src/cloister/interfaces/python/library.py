@@ -19,7 +19,7 @@ from cloister.domain.timestamps import checked_time, parse_iso
 from cloister.interfaces.python.archives.methods import ArchiveMethods
 from cloister.interfaces.python.arguments import (
     NOT_GIVEN,
-    checked_condition,
+    checked_user,
     draft_of,
     drafts_of,
     given_filter,
@@ -29,6 +29,7 @@ from cloister.interfaces.python.arguments import (
 from cloister.interfaces.python.backends.embedded import EmbeddedBackend
 from cloister.interfaces.python.backends.interface import Backend, ContextQuery, SearchQuery
 from cloister.interfaces.python.backends.remote import RemoteBackend
+from cloister.interfaces.python.backends.requests import expected_session
 from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.derived_shapes import Extraction, Observation
 from cloister.interfaces.python.entities.methods import EntityMethods
@@ -109,6 +110,8 @@ class Cloister(
         created_at: str | None = None,
         idempotency_key: str | None = None,
         if_unmoved_since: str | None = None,
+        project_id: str | None = NOT_GIVEN,
+        user_id: str | None = None,
     ) -> Message:
         """Record one message: durable, and ready to be recalled, when this returns.
 
@@ -116,7 +119,8 @@ class Cloister(
         16) and `metadata` are labels that filters can ask for. `created_at` is an ISO 8601 time; without it, now. A repeated call
         with the same `idempotency_key` returns the first message again; with other arguments it is an `IdempotencyMismatch`.
         `if_unmoved_since` is the `unmoved_token` of the context that a reply was given: if the session was moved or created anew
-        since, or its project shared or divided, this is a `Conflict`, and nothing is recorded.
+        since, or its project shared or divided, this is a `Conflict`, and nothing is recorded. So it is if the session is not in
+        `project_id` (None is no project) or not of `user_id`, where they are given.
         """
         draft = draft_of(
             role=role,
@@ -126,7 +130,8 @@ class Cloister(
             metadata=metadata,
             created_at=created_at,
         )
-        return self._backend.record(session_id, draft, idempotency_key, checked_condition(if_unmoved_since))
+        expected = expected_session(project_choice(project_id), checked_user(user_id), if_unmoved_since)
+        return self._backend.record(session_id, draft, idempotency_key, expected)
 
     def record_batch(
         self,
@@ -135,11 +140,13 @@ class Cloister(
         *,
         idempotency_key: str | None = None,
         if_unmoved_since: str | None = None,
+        project_id: str | None = NOT_GIVEN,
+        user_id: str | None = None,
     ) -> list[Message]:
         """Record several messages in one transaction: all or none. Each is a mapping with the arguments of `record`; the
-        condition is one for all."""
-        unmoved = checked_condition(if_unmoved_since)
-        return self._backend.record_batch(session_id, drafts_of(messages), idempotency_key, unmoved)
+        conditions are those of `record`, one for all."""
+        expected = expected_session(project_choice(project_id), checked_user(user_id), if_unmoved_since)
+        return self._backend.record_batch(session_id, drafts_of(messages), idempotency_key, expected)
 
     def record_episode(
         self,
@@ -149,12 +156,14 @@ class Cloister(
         *,
         idempotency_key: str | None = None,
         if_unmoved_since: str | None = None,
+        project_id: str | None = NOT_GIVEN,
+        user_id: str | None = None,
     ) -> Episode:
-        """Record a message of the user and the assistant's reply to it, as one episode. The condition is that of `record`."""
+        """Record a message of the user and the assistant's reply to it, as one episode. The conditions are those of `record`."""
         question = draft_of(role="user", content=user_message)
         answer = draft_of(role="assistant", content=ai_response)
-        unmoved = checked_condition(if_unmoved_since)
-        return self._backend.record_episode(session_id, question, answer, idempotency_key, unmoved)
+        expected = expected_session(project_choice(project_id), checked_user(user_id), if_unmoved_since)
+        return self._backend.record_episode(session_id, question, answer, idempotency_key, expected)
 
     def messages(
         self,

@@ -11,11 +11,12 @@ from cloister.domain.errors import CloisterError, Conflict, InvalidRequest, NotF
 from cloister.domain.identifiers import MAX_SEQUENCE, MessageId, PoolId, format_message_id, message_id
 from cloister.domain.project_settings import pending_message_count
 from cloister.domain.scope import Reach
-from cloister.domain.sessions.unmoved import checked_token
+from cloister.domain.sessions.expected import ANY_SESSION, ExpectedSession
 from cloister.domain.text import is_storable
 from cloister.domain.timestamps import Clock
 from cloister.domain.tracing.interface import NO_TRACING, MemorySpan, TracedRecord, Tracer
 from cloister.domain.usage import Limits, refuse_over
+from cloister.services.conversations.expected import check_expected
 from cloister.services.conversations.repeated_record import PreparedMessage, first_answer, repeated
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.indexer import Indexer
@@ -39,7 +40,7 @@ _LARGE = 4_000
 class _Request(NamedTuple):
     session: str
     prepared: Sequence[PreparedMessage]
-    unmoved_since: str | None
+    expected: ExpectedSession
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,14 +56,13 @@ class RecordResult:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecordRequest:
     """Messages to append to a session; validated when it is made. `parent` is the span of the request, if it runs on another
-    thread. With `if_unmoved_since`, the token of a context, they are refused with `TurnMoved` if the session recalls from another
-    pool than that context (ISO-12)."""
+    thread. They are refused with `Conflict` if the session is not the expected one (ISO-12)."""
 
     reach: Reach
     session: str
     drafts: Sequence[Draft]
     parent: object | None = None
-    if_unmoved_since: str | None = None
+    expected: ExpectedSession = ANY_SESSION
 
     def __post_init__(self) -> None:
         if not is_storable(self.session):
@@ -71,8 +71,6 @@ class RecordRequest:
             raise InvalidRequest("messages", "must not be empty.")
         if len(self.drafts) > LARGEST_BATCH:
             raise TooLarge("messages", len(self.drafts), LARGEST_BATCH, "messages")
-        if self.if_unmoved_since is not None:
-            checked_token(self.if_unmoved_since)
 
 
 class _MessageBatch:
@@ -101,11 +99,12 @@ class _MessageBatch:
         recalled_pool: PoolId | None = None,
         locked: LockedSession | None = None,
         aside: MessageId | None = None,
-        unmoved_since: str | None = None,
+        expected: ExpectedSession = ANY_SESSION,
     ) -> RecordResult:
         locked = locked or self._locked.get(name) or self._sessions.lock(name)
-        if unmoved_since is not None:
-            refuse_if_moved(self._transaction, locked.session, unmoved_since)
+        check_expected(self._transaction, locked.session, expected)
+        if expected.unmoved_since is not None:
+            refuse_if_moved(self._transaction, locked.session, expected.unmoved_since)
         if locked.next_sequence + len(prepared) - 1 > MAX_SEQUENCE:
             raise Conflict(f"The session {name!r} is full ({MAX_SEQUENCE:,} messages): go on in a new one.")
         refuse_over("messages", self._stored, len(prepared) + room_for, self._limit)
@@ -180,10 +179,10 @@ class Recorder:
         drafts: Sequence[Draft],
         *,
         idempotency_key: str | None = None,
-        if_unmoved_since: str | None = None,
+        expected: ExpectedSession = ANY_SESSION,
     ) -> RecordResult:
         """Append messages in the given order, all or none."""
-        append = RecordRequest(reach=reach, session=session, drafts=drafts, if_unmoved_since=if_unmoved_since)
+        append = RecordRequest(reach=reach, session=session, drafts=drafts, expected=expected)
         if idempotency_key is None and sum(len(draft.content) for draft in drafts) <= _LARGE:
             (recorded,) = self.all([append])
             if isinstance(recorded, BaseException):
@@ -204,10 +203,10 @@ class Recorder:
     def _recorded_alone(self, append: RecordRequest, idempotency_key: str | None) -> RecordResult:
         if idempotency_key is not None:
             return self._once(append, idempotency_key)
-        prepared, since = self.prepare(append.drafts), append.if_unmoved_since
+        prepared, expected = self.prepare(append.drafts), append.expected
         return self._database.write(
             append.reach,
-            lambda transaction: self.append(transaction, append.session, prepared, unmoved_since=since),
+            lambda transaction: self.append(transaction, append.session, prepared, expected=expected),
         )
 
     def all(self, appends: Sequence[RecordRequest]) -> list[RecordResult | BaseException]:
@@ -241,16 +240,11 @@ class Recorder:
         reply: Draft,
         *,
         idempotency_key: str | None = None,
-        if_unmoved_since: str | None = None,
+        expected: ExpectedSession = ANY_SESSION,
     ) -> Episode:
         """Append both sides of one exchange (ISO-9)."""
-        messages = self.messages(
-            reach,
-            session,
-            (user_message, reply),
-            idempotency_key=idempotency_key,
-            if_unmoved_since=if_unmoved_since,
-        ).messages
+        drafts = (user_message, reply)
+        messages = self.messages(reach, session, drafts, idempotency_key=idempotency_key, expected=expected).messages
         opening = messages[0]
         return Episode(id=opening.id, session=opening.session, messages=messages, created_at=opening.created_at)
 
@@ -270,15 +264,15 @@ class Recorder:
         recalled_pool: PoolId | None = None,
         locked: LockedSession | None = None,
         aside: MessageId | None = None,
-        unmoved_since: str | None = None,
+        expected: ExpectedSession = ANY_SESSION,
     ) -> RecordResult:
         """Append in the transaction of a larger use case. `answering` is the message that opened the exchange, if others may follow
         it; `room_for` so many more messages the quota must have room. `recalled_pool` is the pool whose text the messages were
         given; without it, text that they quote is taken to be of the session's pool. `locked` is the session, if the transaction
-        has locked it already. `aside` is a message that the new ones follow without becoming the current branch. `unmoved_since`
-        is the token of a context that the session must still recall as. After the commit of a reply, call `notify`."""
+        has locked it already. `aside` is a message that the new ones follow without becoming the current branch. After the commit
+        of a reply, call `notify`."""
         batch = _MessageBatch(transaction, PoolStore(transaction, self.generation), self._limits)
-        recorded = batch.add(session, prepared, answering, room_for, recalled_pool, locked, aside, unmoved_since)
+        recorded = batch.add(session, prepared, answering, room_for, recalled_pool, locked, aside, expected)
         batch.write(self._clock())
         if aside is not None:
             BranchStore(transaction).set_leaf(recorded.session.id, recorded.session.leaf or NO_MESSAGE, is_forked=True)
@@ -291,7 +285,7 @@ class Recorder:
     def _prepare_requests(self, requests: Sequence[RecordRequest]) -> list[_Request]:
         prepared = self._prepare([request.drafts for request in requests])
         return [
-            _Request(request.session, entries, request.if_unmoved_since)
+            _Request(request.session, entries, request.expected)
             for request, entries in zip(requests, prepared, strict=True)
         ]
 
@@ -312,9 +306,9 @@ class Recorder:
         """Append each request to its session. The answer to one that is refused is its error, and the others are still appended."""
         batch = _MessageBatch(transaction, PoolStore(transaction, self.generation), self._limits)
         answers: list[RecordResult | CloisterError] = []
-        for session, prepared, since in requests:
+        for session, prepared, expected in requests:
             try:
-                answers.append(batch.add(session, prepared, unmoved_since=since))
+                answers.append(batch.add(session, prepared, expected=expected))
             except (NotFound, Conflict, QuotaExceeded, InvalidRequest) as error:
                 answers.append(error)
         batch.write(self._clock())
@@ -327,15 +321,16 @@ class Recorder:
             [draft.role, draft.content, draft.author, draft.created_at, draft.status, draft.metadata, *draft.categories]
             for draft in asked.drafts
         ]
-        session, since = asked.session, asked.if_unmoved_since
+        session, since = asked.session, asked.expected.unmoved_since
         given = request(key, parts) if since is None else request(key, parts, since)
         prepared = self.prepare(asked.drafts)
 
         def work(transaction: Transaction) -> RecordResult:
             locked = SessionStore(transaction).lock(session)
+            check_expected(transaction, locked.session, asked.expected)
 
             def first() -> tuple[RecordResult, FirstAnswer]:
-                recorded = self.append(transaction, session, prepared, locked=locked, unmoved_since=since)
+                recorded = self.append(transaction, session, prepared, locked=locked, expected=asked.expected)
                 return recorded, first_answer(recorded.session.id, recorded.messages)
 
             def again(kept: Sequence[Any]) -> RecordResult:

@@ -194,9 +194,12 @@ def record_message(
     caller: Caller,
     idempotency_key: IdempotencyKey = None,
     wait: Wait = None,
+    project_id: ExpectedProject = None,
+    user_id: ExpectedUser = None,
 ) -> Response | Appending:
-    """Append a message to a session. It is durable when this answers."""
-    drafts, unmoved = [_draft(body)], body.if_unmoved_since
+    """Append a message to a session. It is durable when this answers. `project_id` and `user_id` need the permission `read`
+    too."""
+    drafts, expected = [_draft(body)], expected_by(caller, project_id, user_id, body.if_unmoved_since)
 
     def done(recorded: RecordResult) -> Response:
         wait_until_indexed(caller.services, wait)
@@ -204,12 +207,10 @@ def record_message(
         return answer(made, 201)
 
     if idempotency_key is None:
-        append = RecordRequest(reach=caller.reach, session=external_id, drafts=drafts, if_unmoved_since=unmoved)
+        append = RecordRequest(reach=caller.reach, session=external_id, drafts=drafts, expected=expected)
         return Appending(append=append, answer=done)
     record = caller.services.record
-    return done(
-        record.messages(caller.reach, external_id, drafts, idempotency_key=idempotency_key, if_unmoved_since=unmoved)
-    )
+    return done(record.messages(caller.reach, external_id, drafts, idempotency_key=idempotency_key, expected=expected))
 
 
 @router.post("/v1/sessions/{external_id}/messages/batch", status_code=201, response_model=MessageList)
@@ -220,15 +221,17 @@ def record_messages(
     caller: Caller,
     idempotency_key: IdempotencyKey = None,
     wait: Wait = None,
+    project_id: ExpectedProject = None,
+    user_id: ExpectedUser = None,
 ) -> Response:
-    """Append up to 1,000 messages in one transaction: all or none."""
+    """Append up to 1,000 messages in one transaction: all or none. `project_id` and `user_id` need the permission `read` too."""
     drafts = of_each(body.messages, _draft)
     recorded = caller.services.record.messages(
         caller.reach,
         external_id,
         drafts,
         idempotency_key=idempotency_key,
-        if_unmoved_since=body.if_unmoved_since,
+        expected=expected_by(caller, project_id, user_id, body.if_unmoved_since),
     )
     wait_until_indexed(caller.services, wait)
     data = message_answers(caller, shapes.message_shapes(recorded.messages, recorded.session))
@@ -300,16 +303,22 @@ def forget_message(message_id: MessageName, caller: Caller, dry_run: DryRun = Fa
 @router.post("/v1/episodes", status_code=201, response_model=shapes.Episode)
 @needs("write")
 def record_episode(
-    body: bodies.NewEpisode, caller: Caller, idempotency_key: IdempotencyKey = None, wait: Wait = None
+    body: bodies.NewEpisode,
+    caller: Caller,
+    idempotency_key: IdempotencyKey = None,
+    wait: Wait = None,
+    project_id: ExpectedProject = None,
+    user_id: ExpectedUser = None,
 ) -> Response:
-    """Append a message of the user and its reply, which together are an episode."""
+    """Append a message of the user and its reply, which together are an episode. `project_id` and `user_id` need the permission
+    `read` too."""
     episode = caller.services.record.episode(
         caller.reach,
         body.session_id,
         Draft(role="user", content=checked_content(body.user_message, "user_message")),
         Draft(role="assistant", content=checked_content(body.ai_response, "ai_response")),
         idempotency_key=idempotency_key,
-        if_unmoved_since=body.if_unmoved_since,
+        expected=expected_by(caller, project_id, user_id, body.if_unmoved_since),
     )
     wait_until_indexed(caller.services, wait)
     return answer(shapes.episode_shape(episode, body.session_id), 201)

@@ -22,13 +22,16 @@ def may_read(caller: CallerInfo) -> bool:
     return not {"read", "admin"}.isdisjoint(caller.key.permissions)
 
 
-def expected_by(caller: CallerInfo, project_id: str | None, user_id: str | None) -> ExpectedSession:
-    """What the query of a request expects of its session. The answer says whether it is so, which is reading."""
+def expected_by(
+    caller: CallerInfo, project_id: str | None, user_id: str | None, unmoved_since: str | None = None
+) -> ExpectedSession:
+    """What a request expects of its session. Its query says whose the session is and where: the answer says whether it is so, which
+    is reading. Whoever has the token `unmoved_since` has read a context."""
     if (project_id, user_id) == (None, None):
-        return ANY_SESSION
+        return ANY_SESSION if unmoved_since is None else ExpectedSession(unmoved_since=unmoved_since)
     caller.key.require("read")
     project = UNSPECIFIED if project_id is None else project_of(project_id)
-    return expected_session(project, checked_user(user_id))
+    return expected_session(project, checked_user(user_id), unmoved_since)
 
 
 def session_answer(caller: CallerInfo, session: shapes.Session, body: NewSession | SessionChange) -> shapes.Session:

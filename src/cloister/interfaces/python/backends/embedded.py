@@ -95,15 +95,15 @@ class EmbeddedBackend(
         return shapes.forgotten_shape(gone, self._removed(gone.removal, dry_run))
 
     def record(
-        self, session_id: str, draft: Draft, idempotency_key: str | None, if_unmoved_since: str | None
+        self, session_id: str, draft: Draft, idempotency_key: str | None, expected: ExpectedSession
     ) -> shapes.Message:
-        return self.record_batch(session_id, [draft], idempotency_key, if_unmoved_since)[0]
+        return self.record_batch(session_id, [draft], idempotency_key, expected)[0]
 
     def record_batch(
-        self, session_id: str, drafts: Sequence[Draft], idempotency_key: str | None, if_unmoved_since: str | None
+        self, session_id: str, drafts: Sequence[Draft], idempotency_key: str | None, expected: ExpectedSession
     ) -> list[shapes.Message]:
         recorded = self.services.record.messages(
-            self.reach, session_id, drafts, idempotency_key=idempotency_key, if_unmoved_since=if_unmoved_since
+            self.reach, session_id, drafts, idempotency_key=idempotency_key, expected=expected
         )
         return shapes.message_shapes(recorded.messages, recorded.session)
 
@@ -113,7 +113,7 @@ class EmbeddedBackend(
         question: Draft,
         answer: Draft,
         idempotency_key: str | None,
-        if_unmoved_since: str | None,
+        expected: ExpectedSession,
     ) -> shapes.Episode:
         episode = self.services.record.episode(
             self.reach,
@@ -121,7 +121,7 @@ class EmbeddedBackend(
             question,
             answer,
             idempotency_key=idempotency_key,
-            if_unmoved_since=if_unmoved_since,
+            expected=expected,
         )
         return shapes.episode_shape(episode, session_id)
 

@@ -136,10 +136,10 @@ class Backend(Protocol):
     def clear_session(self, session_id: str, dry_run: bool, expected: ExpectedSession) -> Forgotten: ...
 
     def record(
-        self, session_id: str, draft: Draft, idempotency_key: str | None, if_unmoved_since: str | None
+        self, session_id: str, draft: Draft, idempotency_key: str | None, expected: ExpectedSession
     ) -> Message: ...
     def record_batch(
-        self, session_id: str, drafts: Sequence[Draft], idempotency_key: str | None, if_unmoved_since: str | None
+        self, session_id: str, drafts: Sequence[Draft], idempotency_key: str | None, expected: ExpectedSession
     ) -> list[Message]: ...
     def record_episode(
         self,
@@ -147,7 +147,7 @@ class Backend(Protocol):
         question: Draft,
         answer: Draft,
         idempotency_key: str | None,
-        if_unmoved_since: str | None,
+        expected: ExpectedSession,
     ) -> Episode: ...
     def messages(
         self, session_id: str, page: PageRequest[MessageId], asked: MessageRange, branch: Branch

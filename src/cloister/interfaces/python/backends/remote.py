@@ -123,18 +123,18 @@ class RemoteBackend(RemoteReceipts, RemoteListings, RemoteEntries, RemoteFiles, 
         return answer.one(preview_shapes.MovePreview)
 
     def record(
-        self, session_id: str, draft: Draft, idempotency_key: str | None, if_unmoved_since: str | None
+        self, session_id: str, draft: Draft, idempotency_key: str | None, expected: ExpectedSession
     ) -> shapes.Message:
-        path = f"{session_path(session_id)}/messages"
-        body = {**message_body(draft), **fields_given(if_unmoved_since=if_unmoved_since)}
+        path = with_query(f"{session_path(session_id)}/messages", expectation(expected))
+        body = {**message_body(draft), **fields_given(if_unmoved_since=expected.unmoved_since)}
         return self.server.create(path, body, header_of(idempotency_key)).one(shapes.Message)
 
     def record_batch(
-        self, session_id: str, drafts: Sequence[Draft], idempotency_key: str | None, if_unmoved_since: str | None
+        self, session_id: str, drafts: Sequence[Draft], idempotency_key: str | None, expected: ExpectedSession
     ) -> list[shapes.Message]:
-        path = f"{session_path(session_id)}/messages/batch"
+        path = with_query(f"{session_path(session_id)}/messages/batch", expectation(expected))
         messages = [message_body(draft) for draft in drafts]
-        body = {"messages": messages, **fields_given(if_unmoved_since=if_unmoved_since)}
+        body = {"messages": messages, **fields_given(if_unmoved_since=expected.unmoved_since)}
         return self.server.create(path, body, header_of(idempotency_key)).many(shapes.Message)
 
     def record_episode(
@@ -143,12 +143,13 @@ class RemoteBackend(RemoteReceipts, RemoteListings, RemoteEntries, RemoteFiles, 
         question: Draft,
         answer: Draft,
         idempotency_key: str | None,
-        if_unmoved_since: str | None,
+        expected: ExpectedSession,
     ) -> shapes.Episode:
         session_path(session_id)
         said = {"session_id": session_id, "user_message": question.content, "ai_response": answer.content}
-        body = {**said, **fields_given(if_unmoved_since=if_unmoved_since)}
-        return self.server.create("/v1/episodes", body, header_of(idempotency_key)).one(shapes.Episode)
+        body = {**said, **fields_given(if_unmoved_since=expected.unmoved_since)}
+        path = with_query("/v1/episodes", expectation(expected))
+        return self.server.create(path, body, header_of(idempotency_key)).one(shapes.Episode)
 
     def messages(
         self, session_id: str, page: PageRequest[MessageId], asked: MessageRange, branch: Branch

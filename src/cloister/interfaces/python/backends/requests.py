@@ -103,10 +103,10 @@ def files_request(
     return path, {"command": command.name, **fields, **line}
 
 
-def expected_session(project: ProjectChoice, user_id: str | None) -> ExpectedSession:
-    """What a session has to be, of the arguments `project_id` and `user_id` of a call on a session."""
-    named = None if project is UNSPECIFIED else project
-    return ExpectedSession(checks_project=project is not UNSPECIFIED, project=named, user=user_id)
+def expected_session(project: ProjectChoice, user_id: str | None, unmoved_since: str | None = None) -> ExpectedSession:
+    """What a session has to be, of the arguments `project_id`, `user_id` and `if_unmoved_since` of a call on a session."""
+    named, checks_project = (None, False) if project is UNSPECIFIED else (project, True)
+    return ExpectedSession(checks_project=checks_project, project=named, user=user_id, unmoved_since=unmoved_since)
 
 
 def expectation(expected: ExpectedSession) -> dict[str, str]:
