@@ -136,6 +136,10 @@ def test_iso_10_a_session_that_appears_while_it_is_created_is_refused(
     assert scene.said() == []
 
 
+def _always_s(*_: object) -> str:
+    return "s"
+
+
 @pytest.mark.parametrize("change", [Scene.move, Scene.create_anew])
 def test_iso_12_an_adk_session_that_changes_before_it_is_recorded_is_refused(
     scene: Scene, monkeypatch: pytest.MonkeyPatch, change: Callable[[Scene], None]
@@ -145,7 +149,7 @@ def test_iso_12_an_adk_session_that_changes_before_it_is_recorded_is_refused(
     said = [Event(id="e", author="user", content=types.Content(role="user", parts=[types.Part(text=ADDED)]))]
     adding = service.add_events_to_memory(app_name="app", user_id="ada", events=said, session_id="s")
     scene.everything.delete_session("s")
-    monkeypatch.setattr(google_adk, "external_id_of", lambda *names: "s")
+    monkeypatch.setattr(google_adk, "external_id_of", _always_s)
     before(monkeypatch, Recorder, "messages", lambda: change(scene))
     with pytest.raises(Conflict):
         asyncio.run(adding)

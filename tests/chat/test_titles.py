@@ -181,3 +181,61 @@ def test_a_key_that_was_revoked_meanwhile_stores_nothing(tenant: Tenant, model: 
     tenant.admin.delete(f"/org/api-keys/{made['key_id']}")
     assert waiting.finish().status_code == 401
     assert stored(tenant)["title"] is None
+
+
+def forget_message(number: int) -> Callable[[Tenant], None]:
+    def forgotten(tenant: Tenant) -> None:
+        messages = tenant.admin.everything("/v1/sessions/roses/messages")
+        tenant.admin.delete(f"/v1/messages/{messages[number]['id']}")
+
+    return forgotten
+
+
+def clear(tenant: Tenant) -> None:
+    tenant.admin.post("/v1/sessions/roses/clear")
+
+
+def tag(tenant: Tenant) -> None:
+    tenant.admin.patch("/v1/sessions/roses", {"tags": ["garden"]})
+
+
+@pytest.mark.parametrize(
+    ("change", "title"),
+    [
+        (forget_message(0), None),
+        (forget_message(1), None),
+        (forget_message(2), "Climbing roses"),
+        (clear, None),
+        (tag, "Climbing roses"),
+    ],
+    ids=["question", "reply", "later", "clear", "tag"],
+)
+def test_a_title_of_the_model_goes_with_what_it_was_made_of(
+    tenant: Tenant, model: FakeEndpoint, change: Callable[[Tenant], None], title: str | None
+) -> None:
+    """Also when the session was described in between; a title that a person gave stays."""
+    converse(tenant)
+    tenant.say("roses", "And beans?")
+    model.answers(words("Climbing roses"))
+    assert entitle(tenant.admin).json()["title"] == "Climbing roses"
+    tag(tenant)
+    change(tenant)
+    assert stored(tenant)["title"] == title
+    rename(tenant)
+    clear(tenant)
+    assert stored(tenant)["title"] == "The garden"
+
+
+@pytest.mark.parametrize(
+    ("title", "left"), [("How do roses grow up a wall…", None), (QUESTION, None), ("How do roses", "How do roses")]
+)
+@pytest.mark.parametrize("forgotten", [forget_message(0), clear], ids=["message", "clear"])
+def test_a_title_of_first_words_goes_with_the_message(
+    tenant: Tenant, forgotten: Callable[[Tenant], None], title: str, left: str | None
+) -> None:
+    """An application calls a conversation by its first words."""
+    converse(tenant, title=title)
+    forget_message(1)(tenant)
+    assert stored(tenant)["title"] == title
+    forgotten(tenant)
+    assert stored(tenant)["title"] == left

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -167,7 +168,7 @@ def test_a_session_outside_the_project_is_not_found_by_who_would_make_it(
 def test_the_idempotency_keys_of_two_confined_keys_do_not_meet(walled: Walled) -> None:
     """ISO-4: the same key in two projects is two requests."""
     other = Reach(tenant=walled.reach.tenant, confined_to=walled.cellar)
-    once = {"idempotency_key": "same"}
+    once: dict[str, Any] = {"idempotency_key": "same"}
     first = walled.services.record.messages(walled.key, "inside", DRAFTS, **once).messages[0]
     second = walled.services.record.messages(other, "cellar", DRAFTS, **once).messages[0]
     third = walled.services.record.messages(walled.reach, "shared", DRAFTS, **once).messages[0]

@@ -552,6 +552,7 @@ BY_FOUND_ID = {
     "SessionStore.note_appends",
     "SessionStore.note_removal",
     "SessionStore.describe",
+    "SessionStore.forget_title",
     "SessionStore.move",
     "SessionStore.lock_of_project",
     "SessionStore.remove",

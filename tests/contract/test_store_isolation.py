@@ -166,6 +166,10 @@ CASES: dict[str, Case] = {
         ),
         writes=True,
     ),
+    "SessionStore.forget_title": Case(
+        act=lambda t, h: (titled(t, h), SessionStore(t).forget_title(h.first.session, h.first.messages[0], said=None)),
+        writes=True,
+    ),
     "SessionStore.describe": Case(
         act=lambda t, h: SessionStore(t).describe(
             h.first.session, Description(title="Mine", tags=(), metadata="{}"), 1
@@ -369,6 +373,11 @@ def unindex(transaction: Transaction, home: Home) -> None:
 
 def undue(transaction: Transaction, home: Home) -> None:
     claimed(transaction, home).finish(home.first.session, CLAIM, checked=0, observed=0, threshold=99, now=MOMENT)
+
+
+def titled(transaction: Transaction, home: Home) -> None:
+    words = Description(title="Mine", tags=("kept",), metadata="{}")
+    SessionStore(transaction).describe(home.first.session, words, 1, title_through=home.first.messages[1])
 
 
 def reindex(transaction: Transaction, home: Home) -> None:

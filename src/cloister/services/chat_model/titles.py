@@ -131,7 +131,7 @@ def _store(transaction: Transaction, untitled: _Untitled, replaces: str | None, 
     if exchange is None or exchange.messages != untitled.exchange.messages:
         return session, False
     words = Description(title=title, tags=session.tags, metadata=checked_metadata(session.metadata))
-    SessionStore(transaction).describe(session.id, words, session.updated_at)
+    SessionStore(transaction).describe(session.id, words, session.updated_at, title_through=max(exchange.messages))
     return session._replace(title=title), True
 
 

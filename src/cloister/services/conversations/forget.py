@@ -6,7 +6,9 @@ They are unreachable from the commit on, even if the index could not be updated 
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
+from cloister.domain.branches import NO_MESSAGE
 from cloister.domain.conversation import Session
 from cloister.domain.erasure import Removal
 from cloister.domain.errors import NotFound, StorageUnavailable
@@ -19,6 +21,7 @@ from cloister.domain.identifiers import (
 )
 from cloister.domain.scope import Reach
 from cloister.domain.sessions.expected import ANY_SESSION, ExpectedSession
+from cloister.domain.sessions.titles import repeats
 from cloister.domain.tracing.interface import NO_TRACING, MemorySpan, Tracer
 from cloister.domain.truth.supersession import Person
 from cloister.index.interface import WINDOW_REACH, ExternalIndex
@@ -232,6 +235,7 @@ class Forgetting:
         ExtractionStore(transaction).forget_past(session.id)
         IdempotencyStore(transaction).forget_contents(session.id)
         TurnStore(transaction).revoke(session.id)
+        _forget_title(transaction, session, None)
         files = remove_files(transaction, session.id)
         episodes = messages.count_episodes(session.id)
         removed = messages.remove_all(session.id)
@@ -256,6 +260,7 @@ class Forgetting:
         answers = IdempotencyStore(transaction)
         for message in messages:
             answers.forget_message(session.id, message)
+        _forget_title(transaction, session, messages)
         entities = EntityStore(transaction).forget_messages(messages)
         self._entities.index_again(transaction, entities.left, gone=entities.gone)
         removed = BranchStore(transaction).remove(session, messages)
@@ -313,6 +318,17 @@ class Forgetting:
         if self._external is not None:
             with suppress(StorageUnavailable):  # a worker retries
                 self._queue.drain()
+
+
+def _forget_title(transaction: Transaction, session: Session, messages: Sequence[MessageId] | None) -> None:
+    """Remove a session's title if it was made of one of these messages, which are about to be removed (None: all of them): by a
+    model, or by repeating the first words."""
+    title, store = session.title, MessageStore(transaction)
+    if title is None or messages == []:
+        return
+    contents = chain.from_iterable(store.contents(session.id, message) for message in (messages or [None]))
+    is_said = any(repeats(title, content) for content in contents)
+    SessionStore(transaction).forget_title(session.id, min(messages or [NO_MESSAGE]), said=title if is_said else None)
 
 
 def _note(span: MemorySpan, session: Session, removed: int, *, record_id: str | None = None) -> None:

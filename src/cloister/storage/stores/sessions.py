@@ -212,15 +212,23 @@ class SessionStore:
         if self._transaction.execute("note_removal", session_id=session, removed=removed, version=version):
             self._usage.add_messages([(session, -removed)])
 
-    def describe(self, session: SessionId, words: Description, now: int) -> None:
+    def describe(
+        self, session: SessionId, words: Description, now: int, *, title_through: MessageId | None = None
+    ) -> None:
+        """`title_through`: the last message that a model made the title of."""
         self._transaction.execute(
             "describe_session",
             session_id=session,
             title=words.title,
+            title_through=title_through or 0,
             tags=json.dumps(words.tags),
             metadata=words.metadata,
             now=now,
         )
+
+    def forget_title(self, session: SessionId, first_removed: MessageId, *, said: str | None) -> None:
+        """Remove the title that a model made of a message from `first_removed` on, and the title that is `said`."""
+        self._transaction.execute("forget_title", session_id=session, first_removed=first_removed, said=said)
 
     def choose(self, session: SessionId, choices: SessionChoices) -> None:
         self._transaction.execute("set_session_choices", session_id=session, **_columns(choices))

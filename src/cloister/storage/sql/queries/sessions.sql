@@ -84,8 +84,16 @@ WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: describe_session
 UPDATE session
-SET title = :title, tags = :tags, metadata = :metadata, updated_at = CASE WHEN updated_at > :now THEN updated_at ELSE :now END
+SET title_through = CASE
+        WHEN :title_through <> 0 THEN :title_through
+        WHEN title = :title THEN title_through
+    END,
+    title = :title, tags = :tags, metadata = :metadata, updated_at = CASE WHEN updated_at > :now THEN updated_at ELSE :now END
 WHERE tenant_id = :tenant_id AND session_id = :session_id
+
+-- name: forget_title
+UPDATE session SET title = NULL, title_through = NULL
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND (title_through >= :first_removed OR title = :said)
 
 -- name: set_session_choices
 -- No activity: the order of the list stays.
@@ -106,7 +114,7 @@ WHERE tenant_id = :tenant_id AND project_id = :project_id ORDER BY session_id FO
 
 -- name: blank_session
 UPDATE session
-SET external_id = NULL, project_id = NULL, pool_id = NULL, user_id = NULL, title = NULL, tags = '[]', metadata = '{}',
+SET external_id = NULL, project_id = NULL, pool_id = NULL, user_id = NULL, title = NULL, title_through = NULL, tags = '[]', metadata = '{}',
     episode_id = NULL, message_count = 0, memory_count = 0, unchecked_count = 0, due_at = NULL, claim = NULL,
     claimed_until = NULL, failures = 0, extraction_error = NULL, observed_message_id = 0, turn = NULL, turn_until = NULL,
     turn_process = NULL, aged_sequence = 0, oldest_at = NULL, pinned = 0, archived = 0, system_prompt = NULL, model = NULL, leaf_id = NULL,
