@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from anthropic.lib.tools import ToolError
 from anthropic.tools.memory import BetaLocalFilesystemMemoryTool
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from cloister import AsyncCloister, Cloister, Conflict, NotFound
@@ -55,6 +55,7 @@ def test_random_commands_have_the_answers_of_anthropics_own_tool(embedded: Clois
 
     @settings(max_examples=COMMANDS_WANTED // 10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     @given(st.lists(COMMANDS, min_size=12, max_size=24))
+    @example([create("/memories/a"), {"command": "rename", "old_path": "/memories/b", "new_path": "/memories/a/b"}])
     def compared(commands: list[dict[str, Any]]) -> None:
         nonlocal count
         shutil.rmtree(tmp_path / "memories", ignore_errors=True)

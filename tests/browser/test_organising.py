@@ -116,6 +116,7 @@ def test_a_title_given_before_the_first_message_stays(desk: Desk) -> None:
     tab.menu("Untitled chat", "Rename")
     tab.page.get_by_role("textbox", name="Title").fill("The garden")
     tab.page.keyboard.press("Enter")
+    expect(tab.row("The garden")).to_be_visible()
     tab.converse("How do roses grow?", "Noted.")
     expect(tab.row("The garden")).to_be_visible()
     assert desk.tenant.admin.get(f"/v1/sessions/{tab.session}").json()["title"] == "The garden"

@@ -41,9 +41,10 @@ def commit_proxy(url: str) -> Generator[CommitProxy]:
         def handle(self) -> None:
             with socket.socket(socket.AF_UNIX) as behind, contextlib.suppress(OSError):
                 behind.connect(behind_path)
-                back = threading.Thread(target=_answers, args=(behind, self.request), daemon=True)
+                is_cut = threading.Event()
+                back = threading.Thread(target=_answers, args=(behind, self.request, is_cut), daemon=True)
                 back.start()
-                _requests(self.request, behind, proxy)
+                _requests(self.request, behind, proxy, is_cut)
                 for each in (behind, self.request):
                     with contextlib.suppress(OSError):
                         each.shutdown(socket.SHUT_RDWR)
@@ -63,7 +64,7 @@ def commit_proxy(url: str) -> Generator[CommitProxy]:
             server.server_close()
 
 
-def _requests(client: socket.socket, behind: socket.socket, proxy: CommitProxy) -> None:
+def _requests(client: socket.socket, behind: socket.socket, proxy: CommitProxy, is_cut: threading.Event) -> None:
     reads = of_tenant = False
     while part := client.recv(65_536):
         if _BEGIN in part:
@@ -73,18 +74,22 @@ def _requests(client: socket.socket, behind: socket.socket, proxy: CommitProxy) 
             proxy.cuts -= 1
             if proxy.when == "before":
                 return
-            # The answer reaches nobody: the client's half is closed before the commit is passed on.
-            client.shutdown(socket.SHUT_RDWR)
+            # The answer reaches nobody. PostgreSQL hangs up when it has committed: only then the client is cut off, so that whoever
+            # looks next finds the commit.
+            is_cut.set()
             behind.sendall(part)
-            behind.settimeout(10)
-            behind.recv(1, socket.MSG_PEEK)
+            behind.shutdown(socket.SHUT_WR)
+            while behind.recv(65_536):
+                pass
             return
         behind.sendall(part)
 
 
-def _answers(behind: socket.socket, client: socket.socket) -> None:
+def _answers(behind: socket.socket, client: socket.socket, is_cut: threading.Event) -> None:
     with contextlib.suppress(OSError):
         while part := behind.recv(65_536):
-            client.sendall(part)
-    with contextlib.suppress(OSError):
-        client.shutdown(socket.SHUT_RDWR)
+            if not is_cut.is_set():
+                client.sendall(part)
+    if not is_cut.is_set():
+        with contextlib.suppress(OSError):
+            client.shutdown(socket.SHUT_RDWR)

@@ -520,7 +520,7 @@ export interface FileChange {
    */
   project_id?: ProjectId | null | undefined;
   /** If it is given, the session must be this user's. */
-  user_id?: string | null | undefined;
+  user_id?: Name | null | undefined;
   command: "create" | "str_replace" | "insert" | "delete" | "rename" | "clear";
   path?: string | null | undefined;
   file_text?: string | null | undefined;
@@ -540,7 +540,7 @@ export interface FileView {
    */
   project_id?: ProjectId | null | undefined;
   /** If it is given, the session must be this user's. */
-  user_id?: string | null | undefined;
+  user_id?: Name | null | undefined;
   /** `/memories`, or a path below it. */
   path: string;
   /** The first and the last line, from 1; -1 is the end. */

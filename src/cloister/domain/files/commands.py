@@ -168,7 +168,8 @@ def _rename(tree: FileTree, given: str, target: str) -> str:
         raise FileError("Cannot rename the /memories directory itself")
     if tree.exists(new):
         raise FileError(f"The destination {target} already exists")
-    tree.make_directories(new[:-1])
+    if tree.exists(old) or not tree.is_file(new[:-1]):
+        tree.make_directories(new[:-1])
     if not tree.exists(old):
         raise FileError(f"The path {given} does not exist")
     if new[: len(old)] == old:

@@ -37,8 +37,8 @@ class FileBody(Body):
         description="If it is given, the session must be in this project, for `null` in none; otherwise nothing is done, and "
         "the answer is a conflict.",
     )
-    user_id: str | None = Field(
-        default=None, description="If it is given, the session must be this user's.", json_schema_extra=schemas.NAME
+    user_id: Annotated[str, Field(json_schema_extra=schemas.NAME)] | None = Field(
+        default=None, description="If it is given, the session must be this user's."
     )
 
     @property
