@@ -217,7 +217,7 @@ def test_parts_that_are_no_text_go_to_the_model_and_are_recorded_by_what_they_ar
         {"type": "text", "text": "What is this?"},
         {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
         {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}},
-        {"type": "file", "file": {"file_id": "file-1"}},
+        {"type": "file", "file": {"filename": "boat.pdf", "file_data": "data:application/pdf;base64,AAAA"}},
         {"type": "hologram"},
     ]
     client = front.client(tenant.key, "here")

@@ -100,7 +100,7 @@ def frame_of(item: Item, content: str) -> str | None:
     parts: list[Any] = []
     for part in cast(Sequence[Mapping[str, Any]], own):
         field = _TEXTS.get(part["type"])
-        lengths.append(len(part[field]) if field else -len(_marker(part)))
+        lengths.append(len(part[field]) if field else -len(marker_of(part)))
         parts.append({**part, field: None} if field else part)
     return _encoded({"item": {**item, "content": parts}, "lengths": lengths})
 
@@ -185,14 +185,15 @@ def _words(part: object, field: str) -> str:
     if not isinstance(kind, str):
         raise InvalidRequest(f"{field}.type", "must be text.")
     if kind not in _TEXTS:
-        return _marker(given)
+        return marker_of(given)
     words = given.get(_TEXTS[kind])
     if not isinstance(words, str):
         raise InvalidRequest(f"{field}.{_TEXTS[kind]}", "must be text.")
     return words
 
 
-def _marker(part: Mapping[str, Any]) -> str:
+def marker_of(part: Mapping[str, Any]) -> str:
+    """What a part that is not text is recorded as."""
     return _PARTS.get(part["type"], _OTHER_PART)
 
 

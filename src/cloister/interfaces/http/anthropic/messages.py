@@ -12,6 +12,7 @@ from cloister.domain.context import Context
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.prompts.outside_text import without_control_words
+from cloister.interfaces.http.fronts.refused_content import refuse_stored_files
 from cloister.interfaces.http.openai.messages import Conversation, memory_part, parts_without_control_words
 from cloister.interfaces.python.arguments import of_each
 
@@ -90,25 +91,9 @@ def _check_content(content: object) -> None:
         if not isinstance(block, Mapping) or not isinstance(cast(Block, block).get("type"), str):
             raise InvalidRequest(f"content[{index}]", "must be an object with a `type`.")
         given = cast(Block, block)
-        _refuse_stored_file(given, f"content[{index}]")
+        refuse_stored_files(given, f"content[{index}]", has_tool_inputs=True)
         if given["type"] == "text" and not isinstance(given.get("text"), str):
             raise InvalidRequest(f"content[{index}].text", "must be text.")
-
-
-def _refuse_stored_file(block: Block, field: str) -> None:
-    """Refuse a file in the account of the model provider, however deep in a block it is named: all tenants share that account, so
-    its ids are within nobody's reach. The `input` of a tool call is the application's own."""
-    waiting: list[object] = [block]
-    while waiting:
-        given = waiting.pop()
-        if isinstance(given, list):
-            waiting += cast(list[object], given)
-        elif isinstance(given, Mapping):
-            fields = cast(Block, given)
-            if "file_id" in fields:
-                raise InvalidRequest(field, "names a stored file of the model's provider: send its contents instead.")
-            is_call = str(fields.get("type")).endswith("tool_use")
-            waiting += (value for name, value in fields.items() if not (is_call and name == "input"))
 
 
 def _words(content: str | Sequence[Block], separator: str) -> str:

@@ -3,12 +3,13 @@ refused: if `project_id` of Cloister's own interface were ignored, the request w
 """
 
 from collections.abc import Collection, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import ConfigDict, Field
 
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.text import checked_name
+from cloister.interfaces.http.fronts.refused_content import HOSTED_TOOL
 from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.resources.bodies import MOST_SENT, Body, Name, Whole
 
@@ -158,6 +159,19 @@ class ChatCompletionRequest(OpenAiBody):
         self.refuse_others({*_PASSED_TO_MODEL, *_WITHOUT_EFFECT})
         if self.n not in (None, 1):
             raise InvalidRequest("n", "must be 1: one reply is recorded for one message.")
+        self._check_tools()
+
+    def _check_tools(self) -> None:
+        """Refuse tools of the model provider: they may name what its account stores, which all tenants share."""
+        tools: object = (self.model_extra or {}).get("tools")
+        if tools is None:
+            return
+        if not isinstance(tools, list):
+            raise InvalidRequest("tools", "must be a list.")
+        for index, tool in enumerate(cast(list[object], tools)):
+            kind = cast(Mapping[str, object], tool).get("type") if isinstance(tool, Mapping) else None
+            if kind not in ("function", "custom"):
+                raise InvalidRequest(f"tools[{index}].type", f"must be function or custom: {HOSTED_TOOL}")
 
     @property
     def user_id(self) -> str | None:

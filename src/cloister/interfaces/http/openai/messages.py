@@ -18,6 +18,7 @@ from cloister.domain.prompts.outside_values import value_without_control_words
 from cloister.domain.prompts.prompt import system_part
 from cloister.domain.prompts.recalled_text import own_words
 from cloister.domain.text import MAX_NAME, checked_name
+from cloister.interfaces.http.fronts.refused_content import refuse_stored_files
 from cloister.interfaces.python.arguments import of_each
 
 ChatMessage = Mapping[str, Any]
@@ -132,12 +133,30 @@ def _draft(message: ChatMessage) -> Draft | None:
     role = message.get("role")
     if role not in _ROLES:
         raise InvalidRequest("role", f"must be one of {', '.join(_ROLES)}.")
+    _refuse_stored(message)
     if role not in _SPEAKERS:
         return None
     words = _words(message.get("content"))
     if role == "user":
         return Draft(role="user", content=words, author=_author(message.get("name")))
     return Draft(role="assistant", content=words) if words.strip() else None
+
+
+def _refuse_stored(message: ChatMessage) -> None:
+    """Refuse what names something that the model provider stores, and files by a URL, which chat completions do not have."""
+    content = message.get("content")
+    if isinstance(content, list):
+        for index, part in enumerate(cast(list[object], content)):
+            refuse_stored_files(part, f"content[{index}]")
+            file = cast(Mapping[str, Any], part).get("file") if isinstance(part, Mapping) else None
+            if isinstance(file, Mapping) and cast(Mapping[str, Any], file).get("file_url") is not None:
+                raise InvalidRequest(
+                    f"content[{index}]", "has a file_url, which is not supported here: send file_data."
+                )
+    for name, value in message.items():
+        refuse_stored_files(value, name)
+    if message.get("audio") is not None:
+        raise InvalidRequest("audio", "names a stored audio reply of the model's provider: send its words as content.")
 
 
 def _author(name: Any) -> str | None:

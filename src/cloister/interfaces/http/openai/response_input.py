@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from cloister.domain.errors import InvalidRequest
+from cloister.interfaces.http.fronts.refused_content import HOSTED_TOOL, refuse_stored_files
 from cloister.interfaces.http.openai.response_bodies import ResponseRequest
-from cloister.services.conversations.item_format import Item, item_type
+from cloister.services.conversations.item_format import Item, item_type, marker_of
 
 # Items of a client's history that a chat model cannot be sent. They are stored, and left out of the prompt.
 _LEFT_OUT = frozenset(
@@ -41,6 +42,18 @@ def check_input(items: Sequence[Item]) -> None:
         ):
             if not isinstance(item.get(field), str):
                 raise InvalidRequest(f"input[{index}].{field}", "must be text.")
+        if kind == "message":
+            _check_content(item, f"input[{index}].content")
+
+
+def _check_content(message: Item, field: str) -> None:
+    """Refuse parts that cannot be sent to a model, and those that name what its provider stores. Annotations of a reply that comes
+    back stay here."""
+    content = message.get("content")
+    for index, part in enumerate(cast(list[Mapping[str, Any]], content) if isinstance(content, list) else ()):
+        refuse_stored_files(part, f"{field}[{index}]", except_in=("annotations",))
+        if message["role"] == "user" and _part(part) is None:
+            raise InvalidRequest(f"{field}[{index}]", _why_not(part))
 
 
 def chat_messages(instructions: str | None, items: Iterable[Item]) -> list[dict[str, Any]]:
@@ -108,26 +121,48 @@ def _texts(content: Any) -> str:
 
 
 def _parts(content: Any) -> Any:
+    """The content of a message of the user. An item of a conversation is stored as it came: what cannot be sent of it is named."""
     if not isinstance(content, list):
         return content or ""
-    parts = [_part(part) for part in cast(list[Mapping[str, Any]], content)]
+    parts = [_part(part) or _text_part(marker_of(part)) for part in cast(list[Mapping[str, Any]], content)]
     if all(part["type"] == "text" for part in parts):
         return "\n".join(part["text"] for part in parts)
     return parts
 
 
-def _part(part: Mapping[str, Any]) -> dict[str, Any]:
+def _part(part: Mapping[str, Any]) -> dict[str, Any] | None:
+    """A part in the form of a chat completion, which takes files and images by their contents; None if it has no such form."""
     kind = part.get("type")
     if kind in ("input_text", "text", "output_text"):
-        return {"type": "text", "text": part.get("text") or ""}
+        return _text_part(part.get("text") or "")
+    if any(part.get(name) is not None for name in ("file_id", "file_url")):
+        return None
     if kind == "input_image" and isinstance(part.get("image_url"), str):
         image = {"url": part["image_url"], **({"detail": part["detail"]} if part.get("detail") else {})}
         return {"type": "image_url", "image_url": image}
-    if kind == "input_audio":
-        return {"type": "input_audio", "input_audio": part.get("input_audio")}
-    if kind == "input_file":
-        return {"type": "file", "file": {name: value for name, value in part.items() if name != "type"}}
-    raise InvalidRequest("input", f"has a part of the type {kind!r}, which is not supported here.")
+    if kind == "input_audio" and isinstance(part.get("input_audio"), Mapping):
+        return {"type": "input_audio", "input_audio": _given(part["input_audio"], "data", "format")}
+    if kind == "input_file" and isinstance(part.get("file_data"), str):
+        return {"type": "file", "file": _given(part, "filename", "file_data")}
+    return None
+
+
+def _why_not(part: Mapping[str, Any]) -> str:
+    kind = part.get("type")
+    if part.get("file_url") is not None:
+        return "has a file_url, which is not supported here: send the contents of the file in file_data."
+    fields = {"input_image": "image_url", "input_audio": "input_audio", "input_file": "file_data"}
+    if kind in fields:
+        return f"must have {fields[kind]}."
+    return f"is of the type {kind!r}, which is not supported here."
+
+
+def _given(part: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {name: part[name] for name in names if part.get(name) is not None}
+
+
+def _text_part(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
 
 
 def _mapping(given: object) -> Mapping[str, Any]:
@@ -137,9 +172,7 @@ def _mapping(given: object) -> Mapping[str, Any]:
 def _tool(tool: Any, field: str) -> dict[str, Any]:
     given = _mapping(tool)
     if given.get("type") != "function":
-        raise InvalidRequest(
-            f"{field}.type", "must be function: hosted tools are not run here. Run the tool in your application."
-        )
+        raise InvalidRequest(f"{field}.type", f"must be function: {HOSTED_TOOL}")
     kept = ("name", "description", "parameters", "strict")
     return {"type": "function", "function": {name: given[name] for name in kept if given.get(name) is not None}}
 
