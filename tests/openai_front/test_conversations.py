@@ -145,18 +145,26 @@ def test_without_a_session_there_is_a_new_one_and_the_answer_says_which(front: F
         streamed.read()
 
 
-def test_the_session_can_be_named_in_the_metadata_and_the_header_wins(front: Front) -> None:
+def test_the_session_can_be_named_in_the_metadata_and_the_header_must_name_the_same(front: Front) -> None:
+    """ISO-4: a request that names two sessions is neither's."""
     tenant = front.tenant()
-    create = front.client(tenant.key).chat.completions.create
-    create(model="m", messages=[user("One.")], metadata={"session_id": "in-metadata"})
-    create(
-        model="m",
-        messages=[user("Two.")],
-        metadata={"session_id": "in-metadata"},
-        extra_headers={"X-Session-ID": "in-header"},
-    )
-    assert [content for _, content in said_in(tenant, "in-metadata")] == ["One.", "Understood."]
-    assert [content for _, content in said_in(tenant, "in-header")] == ["Two.", "Understood."]
+    named: Any = {"model": "m", "metadata": {"session_id": "roses"}}
+    client, both = front.client(tenant.key), {"X-Session-ID": "roses"}
+    client.chat.completions.create(messages=[user("One.")], **named)
+    client.chat.completions.create(messages=[user("Two.")], extra_headers=both, **named)
+    assert [content for _, content in said_in(tenant, "roses")] == ["One.", "Understood.", "Two.", "Understood."]
+    conversations: Any = client.conversations
+    for call in (
+        lambda **asked: client.chat.completions.create(messages=[user("Three.")], **asked),
+        lambda **asked: client.responses.create(input="Three.", **asked),
+        lambda **asked: client.responses.create(input="Three.", store=False, **asked),
+        lambda **asked: conversations.create(metadata=asked["metadata"], extra_headers=asked["extra_headers"]),
+    ):
+        with pytest.raises(openai.UnprocessableEntityError) as refused:
+            call(extra_headers={"X-Session-ID": "tulips"}, **named)
+        assert refused.value.param == "metadata.session_id" and "another session" in refused.value.message
+    assert [session["external_id"] for session in tenant.admin.everything("/v1/sessions")] == ["roses"]
+    assert len(said_in(tenant, "roses")) == 4
 
 
 def test_a_session_is_in_its_project_from_its_first_message(front: Front) -> None:
@@ -279,3 +287,27 @@ def test_the_metadata_may_name_the_project(front: Front) -> None:
     )
     made = tenant.admin.get(f"/v1/sessions/{response.headers['x-session-id']}").json()
     assert made["project_id"] == kitchen
+
+
+def test_null_in_the_metadata_is_no_project_as_in_every_other_interface(front: Front) -> None:
+    """ISO-11."""
+    tenant = front.tenant()
+    garden = tenant.new_project("Garden")
+    client, none = front.client(tenant.key), {"project_id": None}
+    metadata: Any = {"metadata": none}
+    client.chat.completions.create(
+        model="m", messages=[user(BOAT)], extra_headers={"X-Session-ID": "first"}, extra_body=metadata
+    )
+    client.responses.create(model="m", input=ASK, extra_headers={"X-Session-ID": "second"}, extra_body=metadata)
+    assert BOAT in front.system
+    client.conversations.create(extra_headers={"X-Session-ID": "third"}, extra_body=metadata)
+    assert {each["project_id"] for each in tenant.admin.everything("/v1/sessions")} == {None}
+    client.chat.completions.create(model="m", messages=[user(ASK)])
+    assert "Albatross" not in str(front.shown), "the default project is another one"
+    body = {"messages": [user(ASK)], **metadata}
+    answer = tenant.admin.post("/v1/chat/completions", body, headers={"X-Project-ID": "none"})
+    assert answer.status_code == 200 and BOAT in front.system
+    answer = tenant.admin.post("/v1/chat/completions", body, headers={"X-Project-ID": garden})
+    assert (answer.status_code, answer.json()["error"]["param"]) == (422, "metadata.project_id")
+    confined = front.server.caller(tenant.new_key(project_id=garden, confined=True))
+    assert confined.post("/v1/chat/completions", body).status_code == 403

@@ -186,6 +186,17 @@ def test_a_new_conversation_has_the_id_and_the_project_that_its_request_names(fr
     assert again.status_code == 409 and again.json()["error"]["code"] == "conflict"
 
 
+def test_the_metadata_of_a_conversation_is_replaced_only_by_metadata(front: Front) -> None:
+    """OpenAI's interface requires the field; null removes it."""
+    tenant = front.tenant()
+    client = front.client(tenant.key)
+    made = client.conversations.create(metadata={"topic": "ferries"})
+    answer = tenant.admin.post(f"/v1/conversations/{made.id}", {})
+    assert (answer.status_code, answer.json()["error"]["param"]) == (422, "metadata")
+    assert client.conversations.retrieve(made.id).metadata == {"topic": "ferries"}
+    assert client.conversations.update(made.id, metadata=None).metadata == {}
+
+
 def call_with(arguments: str) -> Any:
     call = {"index": 0, "id": "call_9", "function": {"name": "save", "arguments": arguments}}
     return stream(

@@ -151,7 +151,7 @@ class ChatCompletionRequest(OpenAiBody):
     metadata: Annotated[dict[str, Any], Field(json_schema_extra=_METADATA)] | None = Field(
         default=None,
         description="`session_id` names the session if there is no header X-Session-ID; `user_id` is the same as `user`, "
-        "and `project_id` the same as the header X-Project-ID.",
+        "and `project_id` the same as the header X-Project-ID; null is no project.",
     )
 
     def check(self) -> None:

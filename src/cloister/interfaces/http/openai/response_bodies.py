@@ -110,7 +110,7 @@ class NewConversation(OpenAiBody):
 
 
 class ChangedConversation(OpenAiBody):
-    metadata: Metadata | None = None
+    metadata: Metadata | None = Field(description="The metadata that replaces what there is; null removes it.")
 
 
 class NewConversationItems(OpenAiBody):

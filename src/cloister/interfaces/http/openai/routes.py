@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from cloister.domain.context import Context
 from cloister.domain.errors import InvalidRequest
+from cloister.domain.identifiers import NO_PROJECT
 from cloister.domain.prompts.prompt import given
 from cloister.domain.reply import ChatRequest
 from cloister.domain.text import checked_name
@@ -218,10 +219,12 @@ def unrecorded_answer(
 
 
 def in_named_project(caller: CallerInfo, metadata: Mapping[str, Any] | None) -> CallerInfo:
-    """The caller of a request whose metadata may name its project. It means what the header X-Project-ID means."""
-    named: object = (metadata or {}).get("project_id")
-    if named is None:
+    """The caller of a request whose metadata may name its project. It means what the header X-Project-ID means; null is `none`, as
+    it is no project in Cloister's own bodies."""
+    if metadata is None or "project_id" not in metadata:
         return caller
+    given: object = metadata["project_id"]
+    named = NO_PROJECT if given is None else given
     if not isinstance(named, str):
         raise InvalidRequest("metadata.project_id", "must be text.")
     if caller.project_header not in (None, named):
@@ -230,8 +233,8 @@ def in_named_project(caller: CallerInfo, metadata: Mapping[str, Any] | None) -> 
 
 
 def named_session(request: Request, metadata: Mapping[str, Any] | None) -> str | None:
-    """The external id in the header, else in the metadata, else none. A repeated header is refused, since a proxy before this
-    server may have read the other one."""
+    """The external id in the header or in the metadata, else none; both must be the same. A repeated header is refused, since a
+    proxy before this server may have read the other one."""
     given = request.headers.getlist("x-session-id")
     if len(given) > 1:
         raise InvalidRequest("X-Session-ID", "must come once.")
@@ -240,7 +243,12 @@ def named_session(request: Request, metadata: Mapping[str, Any] | None) -> str |
         raise InvalidRequest("metadata.session_id", "must be text.")
     if named is not None:
         checked_name(named, "metadata.session_id")
-    return checked_name(_utf8(given[0]), "X-Session-ID") if given else named
+    if not given:
+        return named
+    in_header = checked_name(_utf8(given[0]), "X-Session-ID")
+    if named not in (None, in_header):
+        raise InvalidRequest("metadata.session_id", "names another session than X-Session-ID.")
+    return in_header
 
 
 class NamedModel:
