@@ -153,16 +153,17 @@ def test_the_session_can_be_named_in_the_metadata_and_the_header_must_name_the_s
     client.chat.completions.create(messages=[user("One.")], **named)
     client.chat.completions.create(messages=[user("Two.")], extra_headers=both, **named)
     assert [content for _, content in said_in(tenant, "roses")] == ["One.", "Understood.", "Two.", "Understood."]
-    conversations: Any = client.conversations
-    for call in (
-        lambda **asked: client.chat.completions.create(messages=[user("Three.")], **asked),
-        lambda **asked: client.responses.create(input="Three.", **asked),
-        lambda **asked: client.responses.create(input="Three.", store=False, **asked),
-        lambda **asked: conversations.create(metadata=asked["metadata"], extra_headers=asked["extra_headers"]),
+    other = {"X-Session-ID": "tulips"}
+    for path, body in (
+        ("/v1/chat/completions", {"messages": [user("Three.")]}),
+        ("/v1/responses", {"input": "Three."}),
+        ("/v1/responses", {"input": "Three.", "store": False}),
+        ("/v1/conversations", {}),
     ):
-        with pytest.raises(openai.UnprocessableEntityError) as refused:
-            call(extra_headers={"X-Session-ID": "tulips"}, **named)
-        assert refused.value.param == "metadata.session_id" and "another session" in refused.value.message
+        answer = tenant.admin.post(path, {**body, "metadata": named["metadata"]}, headers=other)
+        error = answer.json()["error"]
+        assert (answer.status_code, error["param"]) == (422, "metadata.session_id")
+        assert "another session" in error["message"]
     assert [session["external_id"] for session in tenant.admin.everything("/v1/sessions")] == ["roses"]
     assert len(said_in(tenant, "roses")) == 4
 

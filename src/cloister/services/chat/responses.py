@@ -15,6 +15,7 @@ from cloister.domain.identifiers import MessageId
 from cloister.domain.scope import Reach
 from cloister.domain.sessions.request_echo import shown_body
 from cloister.services.chat.reply_buffer import FinishedReply, ToolCall
+from cloister.services.chat.response_history import ChainEnd, history_of, new_instructions, sent_before, up_to
 from cloister.services.chat.turns import Turn
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.item_format import (
@@ -23,19 +24,16 @@ from cloister.services.conversations.item_format import (
     encoded,
     format_item_id,
     frame_of,
+    is_instruction,
     item_type,
     parse_item_id,
 )
-from cloister.services.conversations.items import ItemWriter, StoredItem, find_item, new_item_id, newest_items
+from cloister.services.conversations.items import ItemWriter, StoredItem, find_item, new_item_id
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.items import ItemStore, ResponseRow, ResponseStore
 from cloister.storage.stores.sessions import SessionStore
 
-MOST_HISTORY = 400
-"""The maximum number of items of a session that a model is shown."""
 
-
-# What a response repeats of its request, where it is not shown: the session has left the pool in which it was asked (ISO-12).
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredResponse:
     """A response as it was answered, without its output, and the items of its output that are still there."""
@@ -74,33 +72,48 @@ class ResponseRecord:
         self.model: Callable[[], str] = lambda: ""
 
     def begun(self, transaction: Transaction, turn: Turn) -> None:
-        stored = newest_items(transaction, turn.session, MOST_HISTORY)[::-1]
+        stored = history_of(transaction, turn.session)
         own = {message.id for message in turn.messages} if self._asks else set[MessageId]()
-        until = None if self._previous is None else _end_of(transaction, self._previous)
-        self.history = tuple(
-            item
-            for item in stored
-            if (item.message is None or item.message.id not in own) and (until is None or item.position[0] <= until)
-        )
+        before = [item for item in stored if item.message is None or item.message.id not in own]
         known = {(item_type(item.item), call_of(item.item)) for item in stored if item.message is None}
-        self._store_items(transaction, turn, known)
+        instructed = sent_before(before, since_last_reply=self._is_all_new)
+        again = self._store_items(transaction, turn, known, instructed, is_empty=not before)
+        end = None if self._previous is None else _end_of(transaction, self._previous)
+        self.history = tuple(item for item in up_to(before, end) if item.id not in again)
 
-    def _store_items(self, transaction: Transaction, turn: Turn, known: set[tuple[str, str | None]]) -> None:
-        """Store the items of the request, those after its first new message, or all if all are new."""
+    def _store_items(
+        self,
+        transaction: Transaction,
+        turn: Turn,
+        known: set[tuple[str, str | None]],
+        instructed: Mapping[str, StoredItem],
+        *,
+        is_empty: bool,
+    ) -> set[str]:
+        """Store the items of the request, those after its first new message, or all if all are new. Returns the ids of stored
+        instructions that the request sends again."""
         appended = self._appended(transaction, turn)
         writer = ItemWriter(transaction, turn.session, before=min((m.id for m in appended.values()), default=None))
         is_new, self._stored = self._is_all_new, []
+        again: set[str] = set()
+        instructions = new_instructions(self._items, appended, turn.session, is_empty=is_empty)
         for index, item in enumerate(self._items):
             message = appended.get(index)
             is_new = is_new or message is not None
             if message is not None:
                 writer.message(message, frame_of(item.item, message.content))
+            elif is_instruction(item.item) and (stored := instructed.get(encoded(item.item))) is not None:
+                again.add(stored.id)
+                if self._is_all_new:
+                    self._stored.append(cast(int, parse_item_id(stored.id)))
             elif item.draft is None:
                 call = call_of(item.item)
-                if (call is None or (item.type, call) not in known) and (is_new or call is not None):
+                is_wanted = is_new or call is not None or index in instructions
+                if (call is None or (item.type, call) not in known) and is_wanted:
                     self._stored.append(new_item_id())
                     writer.other(encoded(item.item), id=self._stored[-1])
         writer.write()
+        return again
 
     def _appended(self, transaction: Transaction, turn: Turn) -> dict[int, Message]:
         """The messages that this turn appended, by the positions of their items. A message that was waiting for its reply, because
@@ -174,8 +187,8 @@ class Responses:
             row = _row(transaction, response)
             return row.session, _owns_session(row)
 
-    def end_of(self, reach: Reach, response: str) -> MessageId:
-        """The last message of a response: its reply, or the question if the reply had only tool calls."""
+    def end_of(self, reach: Reach, response: str) -> ChainEnd:
+        """Where a response ends: at its reply, or at the question if the reply had only tool calls."""
         with self._database.read(reach) as transaction:
             return _end_of(transaction, response)
 
@@ -259,9 +272,9 @@ def _owns_session(row: ResponseRow) -> bool:
     return bool(json.loads(row.body).get("owns_session", row.owns_messages))
 
 
-def _end_of(transaction: Transaction, response: str) -> MessageId:
+def _end_of(transaction: Transaction, response: str) -> ChainEnd:
     row = _row(transaction, response)
-    return row.question if row.reply is None else row.reply
+    return ChainEnd(message=row.question if row.reply is None else row.reply, items=frozenset(_items(row)))
 
 
 def _number(response: str) -> int:

@@ -8,14 +8,14 @@ from functools import partial
 from cloister.domain.context import Context
 from cloister.domain.conversation import Project, Session
 from cloister.domain.errors import CloisterError, NotFound, TurnMoved
-from cloister.domain.identifiers import MessageId, ProjectId
+from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import Reach, Scope
 from cloister.services.chat.converse import BuildRequest, Chat, ThreadRunner, TurnEnd, TurnEvent
 from cloister.services.chat.named_session import NamedSession, checked_session
 from cloister.services.chat.reply_buffer import ReplyBuffer
-from cloister.services.chat.responses import MOST_HISTORY
+from cloister.services.chat.response_history import ChainEnd, history_of, up_to
 from cloister.services.chat.turn_scope import model_of, prompt_of
-from cloister.services.conversations.items import StoredItem, newest_items
+from cloister.services.conversations.items import StoredItem
 from cloister.services.recall.build_context import ContextBuilder, ContextRequest
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.sessions import SessionStore
@@ -52,10 +52,10 @@ class UnrecordedChat:
         text: str | None,
         *,
         known: frozenset[str],
-        until: MessageId | None = None,
+        until: ChainEnd | None = None,
     ) -> UnrecordedQuestion:
-        """Begin to answer a question in a session, if it exists, after the same checks as for a turn. `until` is the last message
-        of the history."""
+        """Begin to answer a question in a session, if it exists, after the same checks as for a turn. `until` is the end of the
+        history."""
         user = reach.user_of(named.user_id)
         with self._database.read(reach) as transaction:
             session = None if named.session is None else SessionStore(transaction).find(named.session)
@@ -63,9 +63,7 @@ class UnrecordedChat:
                 checked_session(session, named)
             project = _project(transaction, named.project if session is None else session.project)
             scope = _scope(reach, session, project, user)
-            history: Sequence[StoredItem] = ()
-            if session is not None:
-                history = newest_items(transaction, session, MOST_HISTORY)[::-1]
+            history: Sequence[StoredItem] = () if session is None else history_of(transaction, session)
             return UnrecordedQuestion(
                 reach=reach,
                 scope=scope,
@@ -74,7 +72,7 @@ class UnrecordedChat:
                 known=known,
                 system_prompt=prompt_of(session, project),
                 model=model_of(session, project),
-                history=tuple(item for item in history if until is None or item.position[0] <= until),
+                history=tuple(up_to(history, until)),
             )
 
     def admits(self, reach: Reach, asked: UnrecordedQuestion) -> bool:

@@ -62,6 +62,11 @@ def item_type(item: Item) -> str:
     return cast(str, item.get("type") or "message")
 
 
+def is_instruction(item: Item) -> bool:
+    """Whether an item instructs the model, and says nothing that is recorded."""
+    return item_type(item) == "message" and item.get("role") in ("system", "developer")
+
+
 def call_of(item: Item) -> str | None:
     """The id of the tool call that an item is, or answers."""
     call = item.get("call_id")

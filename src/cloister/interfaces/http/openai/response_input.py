@@ -77,7 +77,9 @@ def chat_messages(instructions: str | None, items: Iterable[Item]) -> list[dict[
             messages.append({"role": "assistant", "content": _texts(item.get("content"))})
         elif kind == "message" and item["role"] == "user":
             messages.append({"role": "user", "content": _parts(item.get("content"))})
-    head = [{"role": "system", "content": "\n\n".join(filter(None, instructing))}] if any(instructing) else []
+    # Many clients send the same instructions with every request: once is enough, where they came last.
+    distinct = [*dict.fromkeys(text for text in reversed(instructing) if text)][::-1]
+    head = [{"role": "system", "content": "\n\n".join(distinct)}] if distinct else []
     return [*head, *messages]
 
 

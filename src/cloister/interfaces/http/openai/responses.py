@@ -36,7 +36,7 @@ from cloister.interfaces.http.openai.shapes import Deleted, Response, deleted, i
 from cloister.interfaces.python.arguments import of_each
 from cloister.services.chat.responses import ResponseRecord, format_response_id, output_item_id
 from cloister.services.chat.turns import NamedSession, TurnRequest
-from cloister.services.conversations.item_format import NewItem, read_item
+from cloister.services.conversations.item_format import NewItem, is_instruction, read_item
 from cloister.services.conversations.items import StoredItem
 from cloister.services.lease import new_lease_number
 
@@ -69,8 +69,8 @@ class _Asked:
 
     @property
     def continues(self) -> bool:
-        """Whether the last item is not a message of the user, as after a tool call."""
-        last = self.items[-1]
+        """Whether the last item, but for instructions, is not a message of the user, as after a tool call."""
+        last = next((item for item in reversed(self.items) if not is_instruction(item.item)), self.items[-1])
         return last.draft is None or last.draft.role != "user"
 
     @property
@@ -266,7 +266,8 @@ def _prompt(
     items = [item.item for item in asked.items]
     if asked.is_continued:
         shown = {question, *(item.message.id for item in context.current_conversation)}
-        items = [stored.item for stored in history if stored.position[0] in shown] + items
+        known = [each.item for each in history if each.position[0] in shown or is_instruction(each.item)]
+        items = known + items
         context = replace(context, current_conversation=())
     messages = chat_messages(body.instructions, items)
     if not any(message["role"] == "user" for message in messages):
