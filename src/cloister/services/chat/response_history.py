@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from cloister.domain.conversation import Message, Session
 from cloister.domain.identifiers import MessageId
 from cloister.services.conversations.item_format import NewItem, encoded, is_instruction, parse_item_id
-from cloister.services.conversations.items import StoredItem, items_after, newest_items
+from cloister.services.conversations.stored.items import StoredItem, items_after, newest_items
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.messages import span
 

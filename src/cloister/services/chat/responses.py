@@ -28,7 +28,8 @@ from cloister.services.conversations.item_format import (
     item_type,
     parse_item_id,
 )
-from cloister.services.conversations.items import ItemWriter, StoredItem, find_item, new_item_id
+from cloister.services.conversations.items import ItemWriter, new_item_id
+from cloister.services.conversations.stored.items import StoredItem, find_item
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.items import ItemStore, ResponseRow, ResponseStore
 from cloister.storage.stores.sessions import SessionStore

@@ -15,7 +15,7 @@ from cloister.services.chat.named_session import NamedSession, checked_session
 from cloister.services.chat.reply_buffer import ReplyBuffer
 from cloister.services.chat.response_history import ChainEnd, history_of, up_to
 from cloister.services.chat.turn_scope import model_of, prompt_of
-from cloister.services.conversations.items import StoredItem
+from cloister.services.conversations.stored.items import StoredItem
 from cloister.services.recall.build_context import ContextBuilder, ContextRequest
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.sessions import SessionStore

@@ -1,11 +1,10 @@
 """Items of a session in OpenAI's format: add, list, find and remove. An item that is a message is a message for every interface."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 from cloister.domain.conversation import Message, Session
-from cloister.domain.errors import Conflict, InvalidRequest, NotFound, TooLarge
+from cloister.domain.errors import Conflict, InvalidRequest, TooLarge
 from cloister.domain.history import words_key
 from cloister.domain.identifiers import MessageId, new_removal_id
 from cloister.domain.scope import Reach
@@ -15,41 +14,29 @@ from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.item_format import (
     NewItem,
     call_of,
-    decoded,
     encoded,
     format_item_id,
     frame_of,
-    item_of,
     item_type,
-    parse_item_id,
 )
 from cloister.services.conversations.record import PreparedMessage, Recorder
 from cloister.services.conversations.sessions import SessionFields, Sessions, checked_fields
+from cloister.services.conversations.stored.items import (
+    StoredItem,
+    find_item,
+    items_after,
+    items_before,
+    newest_items,
+)
 from cloister.services.events.bus import EventBus
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.items import ItemRow, ItemStore, Position
-from cloister.storage.stores.messages import span
 from cloister.storage.stores.sessions import SessionStore
 
 MOST_ITEMS = 1_000
 """The maximum number of items of one request, as of messages."""
 MOST_AFTER_A_MESSAGE = 10_000
 _MOST_COMPARED = 200
-_PAGE = 20
-_LARGEST_HISTORY = 2_000_000
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class StoredItem:
-    """An item, its id and its position. `item` is as it came, without an id. `message` is the message that it is, if it is one."""
-
-    id: str
-    position: Position
-    item: dict[str, Any]
-    message: Message | None = None
-    response: int | None = None
-    size: int = 0
-    """The number of characters that it takes in storage."""
 
 
 class ItemWriter:
@@ -260,84 +247,3 @@ def _key(item: NewItem) -> tuple[str, str]:
     if item.draft is None:
         return item.type, call_of(item.item) or ""
     return ("message" if item.draft.role == "assistant" else item.draft.role), words_key(item.draft.content)
-
-
-def newest_items(transaction: Transaction, session: Session, most: int) -> list[StoredItem]:
-    """The last items of a session, last first: at most so many, and no more once they are large together."""
-    found: list[StoredItem] = []
-    size = 0
-    while len(found) < most and size < _LARGEST_HISTORY:
-        start = found[-1].position if found else None
-        page = items_before(transaction, session, start, min(_PAGE, most - len(found)))
-        found += page
-        size += sum(item.size for item in page)
-        if len(page) < _PAGE:
-            break
-    return found
-
-
-def items_after(transaction: Transaction, session: Session, start: Position | None, limit: int) -> list[StoredItem]:
-    """Items after a position, in order. Replies that failed are no items."""
-    start = start or (MessageId(span(session.id)[0]), 0)
-    store = ItemStore(transaction, session.id, session.pool)
-    messages = store.messages_after(start[0], limit)
-    others = store.after(start, limit)
-    return _merged(store, messages, others)[:limit]
-
-
-def items_before(transaction: Transaction, session: Session, start: Position | None, limit: int) -> list[StoredItem]:
-    """Items before a position, last first."""
-    end = MessageId(span(session.id)[1] + 1)
-    start = (end, 0) if start is None or start[0] > end else start
-    store = ItemStore(transaction, session.id, session.pool)
-    messages = store.messages_before(MessageId(start[0] + (1 if start[1] else 0)), limit)
-    others = store.before(start, limit)
-    return _merged(store, messages, others)[::-1][:limit]
-
-
-def find_item(transaction: Transaction, session: Session, given: str) -> StoredItem:
-    """The item of a session with this id. Raises `NotFound`."""
-    number = parse_item_id(given)
-    if number is None:
-        raise NotFound("item", given)
-    store = ItemStore(transaction, session.id, session.pool)
-    row = store.find(number)
-    if row is not None and row.position:
-        return _other(row)
-    identity = MessageId(number if row is None else row.message)
-    first, last = span(session.id)
-    found = store.messages_before(MessageId(identity + 1), 1) if first < identity <= last else []
-    if not found or found[0].id != identity:
-        raise NotFound("item", given)
-    return _merged(store, found, ())[0]
-
-
-def _merged(store: ItemStore, messages: Sequence[Message], others: Sequence[ItemRow]) -> list[StoredItem]:
-    """Messages and other items in order."""
-    frames = store.frames([message.id for message in messages])
-    items = [_message(message, frames.get(message.id)) for message in messages]
-    items += map(_other, others)
-    return sorted(items, key=lambda item: item.position)
-
-
-def _message(message: Message, row: ItemRow | None) -> StoredItem:
-    frame = row.item if row is not None and row.item else None
-    return StoredItem(
-        id=format_item_id("message", message.id if row is None else row.id),
-        position=(message.id, 0),
-        item=item_of(message, frame),
-        message=message,
-        response=None if row is None else row.response,
-        size=len(message.content) + (0 if row is None else len(row.item)),
-    )
-
-
-def _other(row: ItemRow) -> StoredItem:
-    item = decoded(row.item)
-    return StoredItem(
-        id=format_item_id(item_type(item), row.id),
-        position=(row.message, row.position),
-        item=item,
-        response=row.response,
-        size=len(row.item),
-    )

@@ -37,7 +37,7 @@ from cloister.interfaces.python.arguments import of_each
 from cloister.services.chat.responses import ResponseRecord, format_response_id, output_item_id
 from cloister.services.chat.turns import NamedSession, TurnRequest
 from cloister.services.conversations.item_format import NewItem, is_instruction, read_item
-from cloister.services.conversations.items import StoredItem
+from cloister.services.conversations.stored.items import StoredItem
 from cloister.services.lease import new_lease_number
 
 router = APIRouter(route_class=OpenAiRoute, tags=["OpenAI-compatible"])

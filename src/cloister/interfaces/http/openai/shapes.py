@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict
 from starlette.responses import Response as Answer
 
 from cloister.domain.conversation import Session
-from cloister.services.conversations.items import StoredItem
+from cloister.services.conversations.stored.items import StoredItem
 
 
 class ResponseUsage(BaseModel):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # few programs store items
-    from cloister.services.conversations.items import StoredItem
+    from cloister.services.conversations.stored.items import StoredItem
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
