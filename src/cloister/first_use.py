@@ -70,7 +70,7 @@ class FirstUse:
     def items(self) -> "Items":
         from cloister.services.conversations.items import Items
 
-        return Items(self.database, self.sessions, self.recorder, self.forgetting, self.events)
+        return Items(self.database, self.sessions, self.recorder, self.forgetting, self.events, self.clock)
 
     @cached_property
     def titles(self) -> "Titles":

@@ -588,6 +588,7 @@ BY_FOUND_ID = {
     "IdempotencyStore.forget_contents",
     "IdempotencyStore.forget_message",
     "IdempotencyStore.forget_recording",
+    "IdempotencyStore.forget_item",
     "IdempotencyStore.forget_memories",
     "IdempotencyStore.forget_key",
     "IndexStore.members",

@@ -18,6 +18,7 @@ from cloister.domain.memory import quoted, same_as
 from cloister.domain.scope import Reach
 from cloister.index.qdrant.index import QdrantIndex
 from cloister.index.qdrant.points import row_id
+from cloister.services.conversations.item_format import read_item
 from cloister.services.memories.corrections import MemoryChange
 from cloister.services.tenancy.api_keys import KeyFields
 from cloister.services.tenancy.idempotency import request
@@ -177,10 +178,16 @@ def said(pin: str) -> str:
     return f"My PIN is {pin}"
 
 
+def item(pin: str) -> dict[str, str]:
+    return {"type": "function_call", "call_id": "c", "name": "note", "arguments": said(pin)}
+
+
 def tell_pin(house: MemorySetup) -> None:
-    """As a message, as a memory by hand, and as the memory of another request that was known already, each under a key."""
+    """As a message, as an item, as a memory by hand, and as the memory of another request that was known already, each under a
+    key."""
     draft = Draft(role="user", content=said(PIN))
     house.services.record.messages(house.reach, "tells", [draft], idempotency_key="message")
+    house.services.items.add(house.reach, "tells", [read_item(item(PIN))], idempotency_key="item")
     for key in ("memory", "known memory"):
         house.services.memories.add(house.reach, "tells", [said(PIN)], idempotency_key=key)
 
@@ -189,7 +196,11 @@ def hashes(secret: bytes, pin: str) -> set[bytes]:
     """Every digest that Cloister makes of such words, made as one who has all rows and knows the idempotency keys can make them."""
     nothing: dict[str, object] = {}
     message = request("message", [["user", said(pin), None, None, "completed", nothing]])
-    requests = [message, *(request(key, [said(pin)]) for key in ("memory", "known memory"))]
+    requests = [
+        message,
+        request("item", [item(pin)]),
+        *(request(key, [said(pin)]) for key in ("memory", "known memory")),
+    ]
     digests = {each.digest for each in requests} | {each.fingerprint(secret) for each in requests}
     digests |= {sha256(said(pin).encode()).digest(), same_as(said(pin)), same_name(said(pin)), same_name(pin)}
     return digests | {digest.hex().encode() for digest in digests}

@@ -2,7 +2,7 @@
 
 from cloister.domain.errors import StorageError
 from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
-from support.isolation.twin_tenants import MOMENT, Case
+from support.isolation.twin_tenants import ITEM, MOMENT, Case
 
 IDEMPOTENCY_CASES: dict[str, Case] = {
     "IdempotencyStore.find": Case(act=lambda t, h: IdempotencyStore(t).find(b"once", MOMENT)),
@@ -25,6 +25,9 @@ IDEMPOTENCY_CASES: dict[str, Case] = {
     ),
     "IdempotencyStore.forget_recording": Case(
         act=lambda t, h: IdempotencyStore(t).forget_recording(h.first.session, h.first.messages[0]), writes=True
+    ),
+    "IdempotencyStore.forget_item": Case(
+        act=lambda t, h: IdempotencyStore(t).forget_item(h.first.session, ITEM), writes=True
     ),
     "IdempotencyStore.forget_memories": Case(
         act=lambda t, h: IdempotencyStore(t).forget_memories(h.first.session), writes=True

@@ -140,6 +140,7 @@ STORES = (
     SignInStore,
 )
 MOMENT = 1_700_000_000_000_000
+ITEM = "fc_0000000000000007"
 GENERATION = 1
 CLAIM = 77
 MODEL = 1
@@ -309,6 +310,7 @@ def _keep_answers(transaction: Transaction, place: Place, key: KeyId) -> None:
     first, last = place.messages[0], place.messages[-1]
     for request, answer in {
         b"once": FirstAnswer("messages", f"[{first}]", session=place.session, first_id=first, last_id=last),
+        b"items": FirstAnswer("items", f'["{ITEM}"]', session=place.session, first_id=first, last_id=last),
         b"memory": FirstAnswer("memories", f"[{place.memory}]", session=place.session),
         b"key": FirstAnswer("keys", f"[{key}]", first_id=key, last_id=key),
     }.items():

@@ -1,14 +1,17 @@
 """Items of a session in OpenAI's format: add, list, find and remove. An item that is a message is a message for every interface."""
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 from cloister.domain.conversation import Message, Session
-from cloister.domain.errors import Conflict, InvalidRequest, TooLarge
+from cloister.domain.errors import Conflict, InvalidRequest, NotFound, TooLarge
 from cloister.domain.history import words_key
 from cloister.domain.identifiers import MessageId, new_removal_id
 from cloister.domain.scope import Reach
 from cloister.domain.sessions.expected import ANY_SESSION, ExpectedSession
+from cloister.domain.timestamps import Clock
 from cloister.services.conversations.expected import check_expected
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.item_format import (
@@ -20,7 +23,14 @@ from cloister.services.conversations.item_format import (
     item_type,
 )
 from cloister.services.conversations.record import PreparedMessage, Recorder
-from cloister.services.conversations.sessions import SessionFields, Sessions, checked_fields
+from cloister.services.conversations.sessions import (
+    SessionFields,
+    Sessions,
+    checked_fields,
+    kept_of,
+    parts_of,
+    repeated_session,
+)
 from cloister.services.conversations.stored.items import (
     StoredItem,
     find_item,
@@ -29,7 +39,9 @@ from cloister.services.conversations.stored.items import (
     newest_items,
 )
 from cloister.services.events.bus import EventBus
+from cloister.services.tenancy.idempotency import Request, done_once, request, write_once
 from cloister.storage.interface import Database, Transaction
+from cloister.storage.stores.idempotency import FirstAnswer, IdempotencyStore
 from cloister.storage.stores.items import ItemRow, ItemStore, Position
 from cloister.storage.stores.sessions import SessionStore
 
@@ -37,6 +49,15 @@ MOST_ITEMS = 1_000
 """The maximum number of items of one request, as of messages."""
 MOST_AFTER_A_MESSAGE = 10_000
 _MOST_COMPARED = 200
+
+
+class _Addition(NamedTuple):
+    """What a request added. `messages` are those to be published, of a repeated request none."""
+
+    session: Session
+    messages: tuple[Message, ...]
+    items: list[StoredItem]
+    is_repeated: bool = False
 
 
 class ItemWriter:
@@ -84,29 +105,42 @@ class Items:
         recorder: Recorder,
         forgetting: Forgetting,
         events: EventBus,
+        clock: Clock,
     ) -> None:
+        self._clock = clock
         self._database = database
         self._sessions = sessions
         self._recorder = recorder
         self._forgetting = forgetting
         self._events = events
 
-    def create(self, reach: Reach, fields: SessionFields, items: Sequence[NewItem]) -> Session:
+    def create(
+        self, reach: Reach, fields: SessionFields, items: Sequence[NewItem], *, idempotency_key: str | None = None
+    ) -> Session:
         """Create a session with its first items, all or nothing. `Conflict` if there is one with this external id."""
         wanted = checked_fields(replace(fields, user_id=reach.user_of(fields.user_id)))
         prepared = self._prepare(items)
+        given = _request(idempotency_key, items, *parts_of(wanted))
 
-        def work(transaction: Transaction) -> tuple[Session, tuple[Message, ...]]:
-            session, is_new = self._sessions.add(transaction, wanted)
-            if not is_new:
-                raise Conflict(f"The session {session.external_id!r} exists already: add items to it.")
-            messages, _ = self._append(transaction, session.external_id, items, prepared)
-            return SessionStore(transaction).get(session.external_id), messages
+        def work(transaction: Transaction) -> _Addition:
+            def first() -> tuple[_Addition, FirstAnswer]:
+                session, is_new = self._sessions.add(transaction, wanted)
+                if not is_new:
+                    raise Conflict(f"The session {session.external_id!r} exists already: add items to it.")
+                messages, stored = self._append(transaction, session.external_id, items, prepared)
+                session = SessionStore(transaction).get(session.external_id)
+                return _Addition(session, messages, stored), _first_answer(session, stored, kept_of(session))
 
-        session, messages = self._database.write(reach, work)
-        self._events.created(session)
-        self._note(session, messages)
-        return session
+            def again(kept: Sequence[Any]) -> _Addition:
+                return _Addition(repeated_session(kept[1], wanted, reach), (), [], is_repeated=True)
+
+            return self._once(transaction, given, ("conversations",), first, again)
+
+        added = write_once(self._database, reach, work)
+        if not added.is_repeated:
+            self._events.created(added.session)
+        self._note(added.session, added.messages)
+        return added.session
 
     def add(
         self,
@@ -116,28 +150,51 @@ class Items:
         *,
         compares: bool = True,
         expected: ExpectedSession = ANY_SESSION,
+        idempotency_key: str | None = None,
     ) -> list[StoredItem]:
         """Append items in order, all or none. An item that a response made in this session, and that its client now adds, is not
-        stored twice: the stored one is returned. Without `compares`, for callers that may not read, it is."""
+        stored twice: the stored one is returned. Without `compares`, for callers that may not read, it is; their idempotency keys
+        are separate, so that they are not answered with an item that was returned to a reader."""
         if not items:
             raise InvalidRequest("items", "must not be empty.")
         prepared = self._prepare(items)
+        given = _request(idempotency_key, items)
 
-        def work(transaction: Transaction) -> tuple[Session, tuple[Message, ...], list[StoredItem]]:
+        def work(transaction: Transaction) -> _Addition:
             session = SessionStore(transaction).lock(external_id).session
             check_expected(transaction, session, expected)
-            known = _made_here(transaction, session, items) if compares else [None] * len(items)
-            new = [index for index in range(len(items)) if known[index] is None]
-            chosen = [items[index] for index in new]
-            drafts = [index for index, item in enumerate(items) if item.draft is not None]
-            ready = [entry for index, entry in zip(drafts, prepared, strict=True) if known[index] is None]
-            messages, added = self._append(transaction, external_id, chosen, ready)
-            fresh = iter(added)
-            return session, messages, [each or next(fresh) for each in known]
 
-        session, messages, stored = self._database.write(reach, work)
-        self._note(session, messages)
-        return stored
+            def first() -> tuple[_Addition, FirstAnswer]:
+                known = _made_here(transaction, session, items) if compares else [None] * len(items)
+                new = [index for index in range(len(items)) if known[index] is None]
+                chosen = [items[index] for index in new]
+                drafts = [index for index, item in enumerate(items) if item.draft is not None]
+                ready = [entry for index, entry in zip(drafts, prepared, strict=True) if known[index] is None]
+                messages, added = self._append(transaction, external_id, chosen, ready)
+                fresh = iter(added)
+                stored = [each or next(fresh) for each in known]
+                return _Addition(session, messages, stored), _first_answer(session, stored)
+
+            def again(kept: Sequence[Any]) -> _Addition:
+                return _Addition(session, (), list(_repeated(transaction, session, kept[0], items)), is_repeated=True)
+
+            return self._once(transaction, given, ("items", session.id, compares), first, again)
+
+        added = write_once(self._database, reach, work)
+        self._note(added.session, added.messages)
+        return added.items
+
+    def _once(
+        self,
+        transaction: Transaction,
+        given: Request | None,
+        namespace: Sequence[str | int],
+        first: Callable[[], tuple[_Addition, FirstAnswer]],
+        again: Callable[[Sequence[Any]], _Addition],
+    ) -> _Addition:
+        if given is None:
+            return first()[0]
+        return done_once(transaction, given, namespace, self._clock, first=first, again=again)
 
     def page(
         self,
@@ -170,6 +227,7 @@ class Items:
             found = find_item(transaction, session, item)
             if found.message is None:
                 ItemStore(transaction, session.id, session.pool).remove(found.position)
+                IdempotencyStore(transaction).forget_item(session.id, found.id)
             return session, None if found.message is None else found.message.id
 
         session, message = self._database.write(reach, work)
@@ -225,6 +283,40 @@ def _stored(writer: ItemWriter, items: Sequence[NewItem], messages: Sequence[Mes
                 item=dict(item.item),
                 message=message,
             )
+
+
+def _request(key: str | None, items: Sequence[NewItem], *parts: object) -> Request | None:
+    return None if key is None else request(key, [item.item for item in items], *parts)
+
+
+def _first_answer(session: Session, stored: Sequence[StoredItem], *more: object) -> FirstAnswer:
+    """What is stored of an answer: the ids and positions of its items. Without items it is that of a session alone."""
+    kept = [[item.id, *item.position, item.response] for item in stored]
+    messages = [item.position[0] for item in stored]
+    return FirstAnswer(
+        "items" if stored else "sessions",
+        json.dumps([kept, *more]),
+        session=session.id,
+        first_id=min(messages, default=None),
+        last_id=max(messages, default=None),
+    )
+
+
+def _repeated(
+    transaction: Transaction, session: Session, kept: Sequence[Sequence[Any]], items: Sequence[NewItem]
+) -> Iterator[StoredItem]:
+    """The first answer again, with the contents of the repeated request; of an item that a response made, as it is stored."""
+    for (id, message, number, response), new in zip(kept, items, strict=True):
+        if response is None:
+            yield StoredItem(id=id, position=(MessageId(message), number), item=dict(new.item))
+            continue
+        try:
+            yield find_item(transaction, session, id)
+        except NotFound:
+            raise Conflict(
+                "An item of the first answer to this idempotency key was made by a response, and the session does not show it any "
+                "more. To add the items again, use a new key."
+            ) from None
 
 
 def _made_here(transaction: Transaction, session: Session, items: Sequence[NewItem]) -> list[StoredItem | None]:

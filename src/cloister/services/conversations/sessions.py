@@ -88,47 +88,16 @@ class Sessions:
 
         def first(transaction: Transaction) -> tuple[tuple[Session, bool, bool], FirstAnswer]:
             session, is_new = work(transaction)
-            counts = [session.message_count, session.created_at, session.updated_at]
-            branch = [session.leaf, session.is_forked]
-            kept = json.dumps([is_new, session.external_id, session.id, session.pool, *counts, *branch])
+            kept = json.dumps([is_new, *kept_of(session)])
             return (session, is_new, False), FirstAnswer("sessions", kept, session=session.id)
 
         def again(kept: Sequence[Any]) -> tuple[Session, bool, bool]:
             """The first answer, even if the session has changed since; its fields are those of the repeated request. When a session
             is deleted, its idempotency key is deleted too."""
-            is_new, external_id, identity, pool, message_count, created_at, updated_at, *branch = kept
-            leaf, is_forked = branch or (None, False)  # an earlier version stored neither
-            session = Session(
-                id=identity,
-                tenant=reach.tenant,
-                external_id=external_id,
-                project=wanted.project,
-                pool=pool,
-                user_id=wanted.user_id,
-                title=wanted.title,
-                tags=wanted.tags,
-                metadata=wanted.metadata or {},
-                message_count=message_count,
-                created_at=created_at,
-                updated_at=updated_at,
-                leaf=leaf,
-                is_forked=is_forked,
-                **wanted.choices._asdict(),
-            )
-            return session, is_new, True
+            is_new, *session = kept
+            return repeated_session(session, wanted, reach), is_new, True
 
-        given = request(
-            idempotency_key,
-            *(
-                wanted.external_id,
-                wanted.project,
-                wanted.user_id,
-                wanted.title,
-                wanted.tags,
-                dict(wanted.metadata or {}),
-                *(() if wanted.choices == NO_CHOICES else [list(wanted.choices)]),
-            ),
-        )
+        given = request(idempotency_key, *parts_of(wanted))
 
         def create_once(transaction: Transaction) -> tuple[Session, bool, bool]:
             return done_once(
@@ -323,6 +292,42 @@ class Sessions:
         if not transaction.reach.is_whole_tenant:
             raise NotFound("session", new.external_id)
         raise Conflict(f"The external_id {new.external_id!r} is taken.")
+
+
+def parts_of(wanted: SessionFields) -> list[object]:
+    """The content of a request to create a session, by which a repeated one is recognised."""
+    fields = [wanted.external_id, wanted.project, wanted.user_id, wanted.title, wanted.tags]
+    choices = [] if wanted.choices == NO_CHOICES else [list(wanted.choices)]
+    return [*fields, dict(wanted.metadata or {}), *choices]
+
+
+def kept_of(session: Session) -> list[Any]:
+    """What is stored of the answer to a request that created a session: ids, times and counts."""
+    counts = [session.message_count, session.created_at, session.updated_at]
+    return [session.external_id, session.id, session.pool, *counts, session.leaf, session.is_forked]
+
+
+def repeated_session(kept: Sequence[Any], wanted: SessionFields, reach: Reach) -> Session:
+    """The session of the first answer, from what was stored of it and the fields of the repeated request."""
+    external_id, identity, pool, message_count, created_at, updated_at, *branch = kept
+    leaf, is_forked = branch or (None, False)  # an earlier version stored neither
+    return Session(
+        id=identity,
+        tenant=reach.tenant,
+        external_id=external_id,
+        project=wanted.project,
+        pool=pool,
+        user_id=wanted.user_id,
+        title=wanted.title,
+        tags=wanted.tags,
+        metadata=wanted.metadata or {},
+        message_count=message_count,
+        created_at=created_at,
+        updated_at=updated_at,
+        leaf=leaf,
+        is_forked=is_forked,
+        **wanted.choices._asdict(),
+    )
 
 
 def _scope_in(transaction: Transaction, project: ProjectId | None, user: str | None) -> Scope:

@@ -75,7 +75,12 @@ def done_once(
         if not hmac.compare_digest(known.fingerprint, given.fingerprint(secret)):
             raise IdempotencyMismatch(given.key)
         return again(json.loads(known.answer))
-    result, answer = first()
+    try:
+        result, answer = first()
+    except Conflict:
+        if store.find(request_hash, now)[1] is None:
+            raise
+        raise _KeyTaken from None  # the conflict is with the same request, which was committed meanwhile
     store.drop_expired(now)
     if not store.keep(request_hash, given.fingerprint(secret), answer, expires_at=now + kept_for):
         raise _KeyTaken

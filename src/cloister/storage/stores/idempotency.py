@@ -6,7 +6,7 @@ from cloister.domain.identifiers import KeyId, MessageId, SessionId
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.tenants import TenantStore
 
-Kind = Literal["sessions", "messages", "memories", "projects", "keys"]
+Kind = Literal["sessions", "messages", "items", "memories", "projects", "keys"]
 
 
 class KnownRequest(NamedTuple):
@@ -18,7 +18,8 @@ class KnownRequest(NamedTuple):
 
 class FirstAnswer(NamedTuple):
     """The answer of a request, to be stored. `answer` has ids and times; `session` is the session it wrote to. `first_id` and
-    `last_id` are the first and last message of the answer, or the API key of the caller and the one that was created."""
+    `last_id` are the first and last message of the answer, of items those that they are or follow; or the API key of the caller and
+    the one that was created."""
 
     kind: Kind
     answer: str
@@ -76,8 +77,12 @@ class IdempotencyStore:
         self.forget_memories(session)
 
     def forget_recording(self, session: SessionId, message: MessageId) -> None:
-        """Blank the answer of the request that recorded a message."""
+        """Blank the answers of the requests that recorded a message, or items that follow it."""
         self._transaction.execute("blank_message_answers", session_id=session, message_id=message)
+
+    def forget_item(self, session: SessionId, item: str) -> None:
+        """Blank the answers with an item that is not a message, by its id."""
+        self._transaction.execute("blank_item_answers", session_id=session, item=f'%"{item}"%')
 
     def forget_memories(self, session: SessionId) -> None:
         """Blank the answers of all requests that added memories: one that added nothing new refers to memories that existed."""

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.text import checked_metadata
 from cloister.interfaces.http.dispatch.callers import Caller, needs
-from cloister.interfaces.http.dispatch.parameters import ItemName, SessionId
+from cloister.interfaces.http.dispatch.parameters import IdempotencyKey, ItemName, SessionId
 from cloister.interfaces.http.openai.bodies import user_of
 from cloister.interfaces.http.openai.errors import CONVERSATIONS, OpenAiRoute
 from cloister.interfaces.http.openai.response_bodies import ChangedConversation, NewConversation, NewConversationItems
@@ -48,7 +48,11 @@ After = Annotated[
 @router.post(CONVERSATIONS, response_model=Conversation)
 @needs("write")
 def create_conversation(
-    body: NewConversation, caller: Caller, request: Request, session_id: SessionHeader = None
+    body: NewConversation,
+    caller: Caller,
+    request: Request,
+    session_id: SessionHeader = None,
+    idempotency_key: IdempotencyKey = None,
 ) -> Response:
     """Create a conversation: a session in the project of the request, with its first items. The header X-Session-ID, or
     `metadata.session_id`, gives it its id."""
@@ -61,9 +65,9 @@ def create_conversation(
         user_id=user_of(None, None, metadata),
         metadata=metadata,
     )
-    return json_answer(
-        conversation_shape(caller.services.items.create(caller.reach, fields, read_items(body.items or [])))
-    )
+    items = read_items(body.items or [])
+    created = caller.services.items.create(caller.reach, fields, items, idempotency_key=idempotency_key)
+    return json_answer(conversation_shape(created))
 
 
 @router.get(_ONE, response_model=Conversation)
@@ -108,11 +112,19 @@ def list_conversation_items(
 
 @router.post(_ITEMS, response_model=ConversationItemList)
 @needs("write")
-def add_conversation_items(external_id: SessionId, body: NewConversationItems, caller: Caller) -> Response:
+def add_conversation_items(
+    external_id: SessionId, body: NewConversationItems, caller: Caller, idempotency_key: IdempotencyKey = None
+) -> Response:
     """Append items to a conversation, all or none. Messages of the user and of the assistant are recorded and can be recalled. An
     item that a response has added already is not added again."""
     body.refuse_others()
-    items = caller.services.items.add(caller.reach, external_id, read_items(body.items), compares=may_read(caller))
+    items = caller.services.items.add(
+        caller.reach,
+        external_id,
+        read_items(body.items),
+        compares=may_read(caller),
+        idempotency_key=idempotency_key,
+    )
     return json_answer(item_list(items, has_more=False))
 
 

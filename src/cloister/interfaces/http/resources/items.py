@@ -13,6 +13,7 @@ from cloister.interfaces.http.dispatch.parameters import (
     Cursor,
     ExpectedProject,
     ExpectedUser,
+    IdempotencyKey,
     ItemName,
     Limit,
     SessionId,
@@ -70,6 +71,7 @@ def add_items(
     external_id: SessionId,
     body: NewItems,
     caller: Caller,
+    idempotency_key: IdempotencyKey = None,
     project_id: ExpectedProject = None,
     user_id: ExpectedUser = None,
 ) -> Response:
@@ -77,7 +79,14 @@ def add_items(
     items are stored as they are. `project_id` and `user_id` need the permission `read` too."""
     expected = expected_by(caller, project_id, user_id)
     items = of_each(body.items, read_item, "items")
-    added = caller.services.items.add(caller.reach, external_id, items, compares=may_read(caller), expected=expected)
+    added = caller.services.items.add(
+        caller.reach,
+        external_id,
+        items,
+        compares=may_read(caller),
+        expected=expected,
+        idempotency_key=idempotency_key,
+    )
     return answer(ItemList.model_construct(data=[item_shape(item) for item in added]))
 
 

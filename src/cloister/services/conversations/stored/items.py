@@ -18,7 +18,8 @@ _LARGEST_HISTORY = 2_000_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StoredItem:
-    """An item, its id and its position. `item` is as it came, without an id. `message` is the message that it is, if it is one."""
+    """An item, its id and its position. `item` is as it came, without an id. `message` is the message that it is, if it is one; it
+    is left out of the answer to a repeated request."""
 
     id: str
     position: Position

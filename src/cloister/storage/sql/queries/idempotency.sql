@@ -31,14 +31,19 @@ DELETE FROM idempotency WHERE tenant_id = :tenant_id AND expires_at <= :now
 DELETE FROM idempotency WHERE tenant_id = :tenant_id AND session_id = :session_id
 
 -- name: blank_content_answers
--- The answers of all messages and memories of a session. The key stays used, but nothing else is kept.
+-- The answers of all messages, items and memories of a session. The key stays used, but nothing else is kept.
 UPDATE idempotency SET fingerprint = NULL, answer = NULL
-WHERE tenant_id = :tenant_id AND session_id = :session_id AND kind IN ('messages', 'memories')
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND kind IN ('messages', 'items', 'memories')
 
 -- name: blank_message_answers
 UPDATE idempotency SET fingerprint = NULL, answer = NULL
-WHERE tenant_id = :tenant_id AND session_id = :session_id AND kind = 'messages'
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND kind IN ('messages', 'items')
     AND first_id <= :message_id AND last_id >= :message_id
+
+-- name: blank_item_answers
+-- The answers that name an item, by a pattern with its id.
+UPDATE idempotency SET fingerprint = NULL, answer = NULL
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND kind = 'items' AND answer LIKE :item
 
 -- name: blank_memory_answers
 UPDATE idempotency SET fingerprint = NULL, answer = NULL
