@@ -77,6 +77,10 @@ WRITES: dict[str, tuple[Callable[[Cloister], object], Callable[[Cloister], int]]
         lambda memory: memory.record_episode("s", "x", "y"),
         lambda memory: len(memory.messages("s")) // 2,
     ),
+    "add_items": (
+        lambda memory: memory.add_items("s", [{"role": "user", "content": "x"}]),
+        lambda memory: len(memory.messages("s")),
+    ),
     "create_session": (lambda memory: memory.create_session(), lambda memory: len(memory.sessions()) - 1),
     "create_project": (
         lambda memory: memory.create_project("P", allow_duplicate_name=True),

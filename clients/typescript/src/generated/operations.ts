@@ -1130,7 +1130,7 @@ export const ROUTES: { readonly [name in keyof Operations]: Route } = {
   record_episode: { method: "POST", path: "/v1/episodes", repeat: "with-key", answer: "json" },
   title_session: { method: "POST", path: "/v1/sessions/{external_id}/title", repeat: "never", answer: "json" },
   list_items: { method: "GET", path: "/v1/sessions/{external_id}/items", repeat: "always", answer: "json" },
-  add_items: { method: "POST", path: "/v1/sessions/{external_id}/items", repeat: "never", answer: "json" },
+  add_items: { method: "POST", path: "/v1/sessions/{external_id}/items", repeat: "with-key", answer: "json" },
   forget_item: { method: "DELETE", path: "/v1/sessions/{external_id}/items/{item_id}", repeat: "never", answer: "json" },
   find_memory_tool_session: { method: "POST", path: "/v1/memory-tool", repeat: "always", answer: "json" },
   view_files: { method: "POST", path: "/v1/sessions/{external_id}/files/view", repeat: "always", answer: "json" },

@@ -176,7 +176,7 @@ class RemoteBackend(RemoteReceipts, RemoteListings, RemoteEntries, RemoteFiles, 
 
     def add_items(self, session_id: str, items: Sequence[NewItem], expected: ExpectedSession) -> list[Item]:
         path = with_query(f"{session_path(session_id)}/items", expectation(expected))
-        return self.server.change("POST", path, {"items": [item.item for item in items]}).many(Item)
+        return self.server.create(path, {"items": [item.item for item in items]}).many(Item)
 
     def forget_item(self, session_id: str, item_id: str, expected: ExpectedSession) -> None:
         path = f"{session_path(session_id)}/items/{quote(item_id, safe='')}"
