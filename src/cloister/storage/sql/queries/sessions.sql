@@ -85,7 +85,7 @@ WHERE tenant_id = :tenant_id AND session_id = :session_id
 -- name: describe_session
 UPDATE session
 SET title_through = CASE
-        WHEN :title_through <> 0 THEN :title_through
+        WHEN CAST(:title_through AS BIGINT) <> 0 THEN CAST(:title_through AS BIGINT)
         WHEN title = :title THEN title_through
     END,
     title = :title, tags = :tags, metadata = :metadata, updated_at = CASE WHEN updated_at > :now THEN updated_at ELSE :now END
