@@ -44,5 +44,5 @@ def test_the_normal_form_of_a_short_text_is_that_of_unicode(form: Form, text: st
 
 @pytest.mark.parametrize("form", FORMS)
 def test_more_marks_than_any_script_has_are_all_there(form: Form) -> None:
-    text = "a" + "\u0301\u0316" * 30_000
+    text = "a" + "\u0301\u0316" * 6_000
     assert sorted(normalized("NFD", normalized(form, text))) == sorted(unicodedata.normalize("NFD", text))

@@ -61,7 +61,7 @@ def validity(stored: list[StoredRow]) -> MemoryValidity:
 @pytest.mark.parametrize("make", [small_block, large_block, matrix, validity])
 def test_the_bytes_that_are_counted_are_those_that_are_taken(make: Make, messages: int, sessions: int) -> None:
     """OPS-7: with spare capacity and Python's own objects, of pools of any size."""
-    copies = max(2, 200 // messages)
+    copies = max(2, 60 // messages)
     stored = [conversation(seed, messages, sessions) for seed in range(copies)]
     make(stored[0])
     gc.collect()
