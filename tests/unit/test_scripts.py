@@ -17,7 +17,7 @@ CONSOLE = ("index.html", "package.json", "package-lock.json", "vite.config.ts", 
 def checkout(tmp_path: Path) -> Path:
     """With all that is needed already there, so that nothing is installed."""
     (tmp_path / "scripts").mkdir()
-    for name in ("run", "test", "test-setup", "test-programs", "test-fast"):
+    for name in ("run", "test", "test-setup", "test-programs", "test-fast", "venv"):
         shutil.copy(SCRIPTS / name, tmp_path / "scripts" / name)
     for folder in ("src", "public", "test"):
         (tmp_path / "console" / folder).mkdir(parents=True)
@@ -47,12 +47,12 @@ def program(checkout: Path, name: str, does: str = "exit 0") -> None:
     file.chmod(0o755)
 
 
-def called(checkout: Path, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def called(checkout: Path, script: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     path = f"{checkout / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         [checkout / "scripts" / script, *arguments],
         cwd=checkout,
-        env={"PATH": path},
+        env={"PATH": path, **environment},
         capture_output=True,
         text=True,
         check=False,
@@ -131,6 +131,30 @@ def test_what_is_installed_runs_where_it_cannot_be_brought_up_to_date(checkout: 
     (checkout / ".venv" / ".run").unlink()
     run = called(checkout, "run")
     assert (run.returncode, run.stdout) == (1, "")
+
+
+@pytest.mark.parametrize(("script", "stamp"), [("run", ".run"), ("test-setup", ".test")])
+def test_a_first_installation_that_was_interrupted_begins_anew(checkout: Path, script: str, stamp: str) -> None:
+    shutil.rmtree(checkout / ".venv")
+    program(checkout, "new-python", "echo 'exit 130' > .venv/install; mkdir -p .venv/bin; cp fake .venv/bin/python")
+    program(checkout, "fake", ". .venv/install")
+    program(checkout, "cloister")
+    system = str(checkout / "new-python")
+    assert called(checkout, script, PYTHON=system).returncode != 0
+    (checkout / ".venv" / "half-installed").touch()
+
+    program(
+        checkout,
+        "new-python",
+        "echo 'exit 0' > .venv/install; mkdir -p .venv/bin; cp fake cloister .venv/bin; cp fake .venv/bin/python",
+    )
+    assert called(checkout, script, PYTHON=system).returncode == 0
+    assert not (checkout / ".venv" / "half-installed").exists()
+    assert (checkout / ".venv" / stamp).exists()
+    (checkout / ".venv" / "kept").touch()
+    newer(checkout / "pyproject.toml")
+    assert called(checkout, script, PYTHON=system).returncode == 0
+    assert (checkout / ".venv" / "kept").exists()
 
 
 @pytest.mark.parametrize("file", CONSOLE)
