@@ -75,12 +75,10 @@ INSERT INTO index_removal (tenant_id, removal_id, session_id, message_id)
 VALUES (:tenant_id, :removal_id, :session_id, :message_id)
 
 -- name: note_put
--- Removals, due later, of messages that are about to be put into an external index. Their ids are consecutive with those of the
--- messages.
+-- The removal, due later, of a message that is about to be put into an external index. A row a statement: a distributed PostgreSQL copies
+-- the rows of a SELECT without a table, and row-level security allows no copy.
 INSERT INTO index_removal (tenant_id, removal_id, session_id, message_id, due_at)
-SELECT :tenant_id, CAST(:removal_id AS BIGINT) + (named.value - CAST(:first AS BIGINT)), CAST(:session_id AS BIGINT), named.value,
-    CAST(:due_at AS BIGINT)
-FROM json_each(CAST(:message_ids AS TEXT)) AS named
+VALUES (:tenant_id, :removal_id, :session_id, :message_id, :due_at)
 
 -- name: settle_put
 DELETE FROM index_removal

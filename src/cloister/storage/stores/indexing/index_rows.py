@@ -104,14 +104,18 @@ class IndexStore:
     def note_put(self, session: SessionId, messages: Sequence[MessageId], *, due_at: int) -> int:
         """Queue the removal, from `due_at` on, of messages that are about to be put into an external index, so that no point of a
         message that is removed meanwhile stays; returns the id of the first removal, for `settle_put`."""
-        removal = new_removal_id() >> 1
-        self._transaction.execute(
+        removal, first = new_removal_id() >> 1, messages[0]
+        self._transaction.execute_each(
             "note_put",
-            removal_id=removal,
-            session_id=session,
-            first=messages[0],
-            message_ids=integers(messages),
-            due_at=due_at,
+            [
+                {
+                    "removal_id": removal + (message - first),
+                    "session_id": session,
+                    "message_id": message,
+                    "due_at": due_at,
+                }
+                for message in messages
+            ],
         )
         return removal
 
