@@ -13,7 +13,7 @@ import pytest
 from cloister.domain.archive.conversations import ConversationRecord, FactRecord, SpokenRecord
 from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.timestamps import iso
-from cloister.interfaces.formats import export_parts, json_values
+from cloister.interfaces.formats import chat_log, export_parts, json_values
 from cloister.interfaces.formats.branch import current_branch
 from cloister.interfaces.formats.export_file import ExportFile
 from cloister.interfaces.formats.json_values import Malformed
@@ -320,6 +320,56 @@ def test_org_12_a_value_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPat
         list(json_values.json_values(io.BytesIO(b'["' + b"x" * 5_000_000)))
     deep = list(json_values.json_values(io.BytesIO(b'{"a":' * 200_000 + b"\n[1]")))
     assert isinstance(deep[0], Malformed)
+
+
+@pytest.mark.parametrize(
+    ("unit", "problem"),
+    [
+        ('{"":\n', "damaged in too many lines"),
+        ('{"":[1,1,1,1],"":\n', "damaged in too many lines"),
+        ("[1,\n" * 400 + "x\n", "damaged in too many lines"),
+        ("[1,\n" * 400 + '"x' + "x" * 9_000 + "\n", "damaged in too many lines"),
+        ("x\n", "lines that are not JSON"),
+    ],
+)
+def test_iso_13_what_is_nested_over_many_lines_is_not_parsed_for_each_of_them(
+    monkeypatch: pytest.MonkeyPatch, unit: str, problem: str
+) -> None:
+    """ISO-13: after a damaged line the next one is read, and all of them may be damaged."""
+    monkeypatch.setattr(json_values, "MOST_MALFORMED", 10_000)
+    reads: list[int] = []
+    decode = json.JSONDecoder.raw_decode
+
+    def counted(self: json.JSONDecoder, text: str, position: int) -> tuple[object, int]:
+        reads.append(position)
+        return decode(self, text, position)
+
+    monkeypatch.setattr(json.JSONDecoder, "raw_decode", counted)
+    file = io.BytesIO(b"1\n" + unit.encode() * ((1 << 20) // len(unit)))
+    with pytest.raises(InvalidRequest, match=problem):
+        list(json_values.json_values(file))
+    assert len(reads) <= 10_010
+
+
+def test_org_12_a_value_of_too_many_elements_is_refused_before_it_is_parsed_as_a_whole() -> None:
+    """ISO-13: other threads wait while a value is parsed. A text of the same size is read."""
+    with pytest.raises(TooLarge, match="elements in one JSON value"):
+        list(json_values.json_values(io.BytesIO(b'{"messages":[' + b"{}," * (1 << 22) + b"{}]}")))
+    long = b'{"a":"' + b"x" * (1 << 23) + b'"}'
+    assert len(list(json_values.json_values(io.BytesIO(long)))) == 1
+
+
+def test_org_12_a_log_of_too_many_sessions_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ORG-12: what is remembered of each is in memory until the end of the file. Whole conversations are not remembered."""
+    monkeypatch.setattr(chat_log, "MOST_SESSIONS", 3)
+    messages = [{"role": "user", "content": "a", "session_id": str(each % 3)} for each in range(9)]
+    path = written(tmp_path / "log.jsonl", "\n".join(map(json.dumps, messages)))
+    assert len(list(ExportFile(path).conversations())) == 9
+    written(path, "\n".join(map(json.dumps, [*messages, {**messages[0], "session_id": "3"}])))
+    with pytest.raises(TooLarge, match="sessions of single messages"):
+        list(ExportFile(path).conversations())
+    whole = [{"id": each, "messages": [messages[0]]} for each in range(9)]
+    assert len(list(ExportFile(written(path, json.dumps(whole))).conversations())) == 9
 
 
 def test_org_12_memory_is_flat_in_the_number_of_conversations(tmp_path: Path) -> None:

@@ -1,8 +1,11 @@
 """Plain chat logs: objects with `messages`, or one message each with `role` and `content`, as JSON or JSON lines."""
 
+import hashlib
 from collections import Counter
+from dataclasses import dataclass
 
 from cloister.domain.archive.matching import position_id
+from cloister.domain.errors import TooLarge
 from cloister.interfaces.formats.conversation import (
     Conversation,
     Said,
@@ -23,12 +26,24 @@ _IDS = ("id", "conversation_id", "session_id", "thread_id", "chat_id", "uuid")
 _SESSIONS = ("session_id", "conversation_id", "thread_id", "chat_id", "session", "conversation")
 _TITLES = ("title", "name", "subject")
 _AUTHORS = ("author", "name", "speaker")
+MOST_SESSIONS = 100_000
+"""Sessions of the single messages in one file: of each some numbers are in memory until the end of the file."""
+_DIGEST_BYTES = 16
 
 
 def is_chat_log(value: Value) -> bool:
     return isinstance(value.get("messages"), list) or (
         role_of(value.get("role")) is not None and isinstance(value.get("content"), str | list)
     )
+
+
+@dataclass(slots=True)
+class _Session:
+    """What was read of a session so far. `last_id` is a digest of the id of its last message that could be read, None before it."""
+
+    position: int = 0
+    last_at: int | None = None
+    last_id: bytes | None = None
 
 
 class ChatLog:
@@ -38,9 +53,8 @@ class ChatLog:
     def __init__(self, name: str, changed_at: int) -> None:
         self._name = name
         self._changed_at = changed_at
-        self._positions = Counter[str]()
-        self._last_times: dict[str, int] = {}
-        self._last_ids: dict[str, str] = {}
+        self._nameless = 0
+        self._sessions: dict[bytes, _Session] = {}
 
     def read(self, value: Value) -> Conversation:
         if isinstance(value.get("messages"), list):
@@ -50,8 +64,8 @@ class ChatLog:
     def _whole(self, value: Value) -> Conversation:
         identity = _first_text(value, _IDS)
         if not identity:
-            self._positions[""] += 1
-            identity = f"{self._name}:{self._positions['']}"
+            self._nameless += 1
+            identity = f"{self._name}:{self._nameless}"
         messages = [mapping(each) for each in items(value["messages"])]
         repeated = Counter(_id_of(each) for each in messages)
         found = read_each(
@@ -73,23 +87,35 @@ class ChatLog:
 
     def _message(self, value: Value) -> Conversation:
         identity = _first_text(value, _SESSIONS) or self._name
-        self._positions[identity] += 1
-        is_repeated = self._last_ids.get(identity) == _id_of(value)
-        found = read_each([value], lambda each: _said(each, self._positions[identity], has_own_id=not is_repeated))
-        before = self._last_times.get(identity)
+        session = self._session(identity)
+        session.position += 1
+        own_id = _digest(_id_of(value))
+        found = read_each([value], lambda each: _said(each, session.position, has_own_id=session.last_id != own_id))
         part = conversation(
             SOURCE,
             identity,
             found,
             title=None,
-            created_at=found.said[0].at if found.said and found.said[0].at is not None else before,
+            created_at=found.said[0].at if found.said and found.said[0].at is not None else session.last_at,
             file_time=self._changed_at,
-            continues=identity in self._last_ids,
+            continues=session.last_id is not None,
         )
-        self._last_ids[identity] = _id_of(value)
+        session.last_id = own_id
         if not part.undated:
-            self._last_times[identity] = part.spoken[-1].created_at
+            session.last_at = part.spoken[-1].created_at
         return part
+
+    def _session(self, identity: str) -> _Session:
+        name = _digest(identity)
+        if name not in self._sessions:
+            if len(self._sessions) == MOST_SESSIONS:
+                raise TooLarge("file", MOST_SESSIONS + 1, MOST_SESSIONS, "sessions of single messages")
+            self._sessions[name] = _Session()
+        return self._sessions[name]
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(errors="replace"), digest_size=_DIGEST_BYTES).digest()
 
 
 def _said(message: Value, position: int, *, has_own_id: bool) -> Said:

@@ -24,6 +24,7 @@ _EXPECTED: Mapping[Format, str] = {
     "mem0": "memories with `memory`",
     "log": "objects with `messages`, or with `role` and `content`",
 }
+MOST_USERS = 1_000
 _KNOWN = f"use one of {', '.join(FORMATS)} as the format"
 
 
@@ -73,8 +74,13 @@ class ExportFile:
             )
 
     def users(self) -> set[str | None]:
-        """The users that a file names, of which it has memories. Reads all of it."""
-        return {found.record.user_id for found in ExportFile(self._path, self.format).conversations()}
+        """The users that a file names, of which it has memories, up to `MOST_USERS`. Reads all of it if there are fewer."""
+        found: set[str | None] = set()
+        for each in ExportFile(self._path, self.format).conversations():
+            found.add(each.record.user_id)
+            if len(found) == MOST_USERS:
+                break
+        return found
 
     def records(self) -> Iterator[Spoken]:
         """The records of all conversations. Parts of one conversation that follow each other are joined."""

@@ -1,5 +1,6 @@
 """JSON values of a file of any size, one after the other: the elements of one large array, or values that follow each other, such
-as JSON lines. No more than one value is in memory, and the work is linear in the size of the file."""
+as JSON lines. No more than one value is in memory, the work is linear in the size of the file, and no step of it is long: other
+threads wait while a value is parsed."""
 
 import codecs
 import json
@@ -11,10 +12,17 @@ from cloister.domain.errors import InvalidRequest, TooLarge
 
 LARGEST_VALUE = 1 << 26
 """Characters of one value: one conversation of an export."""
+MOST_ELEMENTS = 1 << 20
+"""Commas of one value, those in its texts too: that many empty objects take a twentieth of a second to parse."""
+MOST_MALFORMED = 100_000
 _CHUNK = 1 << 18
+_LARGEST_CHUNK = 1 << 21
 _LITTLE = 4_096
 # An error this close to the end of what was read may be that of a value that goes on.
 _NEAR_THE_END = 16
+# After a malformed value the next line is parsed, though that value may have been parsed far beyond it. So many characters are parsed
+# twice; values nested in each other, one a line, would all be parsed as deep as the decoder goes.
+_MOST_PARSED_AGAIN = 1 << 20
 _SPACES = " \t\r\n"
 
 
@@ -32,14 +40,16 @@ class _Text:
         self.text = ""
         self.position = 0
         self.is_complete = False
+        self._parsed_again = 0
         self.more()
 
     def more(self) -> None:
-        """Read about as much again as there is, so that a long value is not parsed more than a few times."""
+        """Read about as much again as there is, so that a long value is not parsed often; and not so much that its elements, of
+        which nothing is known yet, take long."""
         waiting = len(self.text) - self.position
         if waiting > LARGEST_VALUE:
             raise TooLarge("file", waiting, LARGEST_VALUE, "characters in one JSON value")
-        chunk = self._file.read(max(_CHUNK, waiting))
+        chunk = self._file.read(min(max(_CHUNK, waiting), _LARGEST_CHUNK))
         self.is_complete = not chunk
         try:
             read = self._decoder.decode(chunk, final=self.is_complete)
@@ -63,9 +73,13 @@ class _Text:
                 return ""
             self.more()
 
-    def skip_line(self) -> None:
-        """Go on behind the next line break."""
+    def skip_line(self, parsed: int) -> None:
+        """Go on behind the next line break, of a value that was parsed up to the position `parsed`."""
         begin = self.position
+        line_end = self.text.find("\n", begin)
+        self._parsed_again += max(0, parsed - line_end) if line_end >= 0 else 0
+        if self._parsed_again > _MOST_PARSED_AGAIN:
+            raise InvalidRequest("file", "is damaged in too many lines, or nested too deep: get an undamaged copy.")
         while (end := self.text.find("\n", begin)) < 0 and not self.is_complete:
             begin = len(self.text) - self.position
             self.more()
@@ -80,11 +94,15 @@ def json_values(file: BinaryIO) -> Iterator[object]:
         text.position += 1
         yield from _elements(text)
         return
+    malformed = 0
     while text.next_character(_SPACES):
         try:
             yield _value(text)
-        except _NotJson:
-            text.skip_line()
+        except _NotJson as error:
+            malformed += 1
+            if malformed > MOST_MALFORMED:
+                raise InvalidRequest("file", f"has more than {MOST_MALFORMED:,} lines that are not JSON.") from None
+            text.skip_line(error.parsed)
             yield Malformed()
 
 
@@ -99,7 +117,11 @@ def _elements(text: _Text) -> Iterator[object]:
 
 
 class _NotJson(Exception):
-    """The value at the position is malformed."""
+    """The value at the position is malformed, which was noticed at the position `parsed`."""
+
+    def __init__(self, parsed: int) -> None:
+        super().__init__()
+        self.parsed = parsed
 
 
 def _value(text: _Text) -> object:
@@ -110,13 +132,16 @@ def _value(text: _Text) -> object:
         try:
             value, end = decoder.raw_decode(text.text, text.position)
         except json.JSONDecodeError as error:
-            is_cut = error.msg.startswith("Unterminated") or error.pos + _NEAR_THE_END >= len(text.text)
-            if text.is_complete or not is_cut:
-                raise _NotJson from None
+            parsed = len(text.text) if error.msg.startswith("Unterminated") else error.pos
+            if text.is_complete or parsed + _NEAR_THE_END < len(text.text):
+                raise _NotJson(parsed) from None
         except (ValueError, RecursionError):
-            raise _NotJson from None
+            raise _NotJson(len(text.text)) from None  # these errors do not say where
         else:
             if end < len(text.text) or text.is_complete:
                 text.position = end
                 return value
+        elements = text.text.count(",", text.position)
+        if elements > MOST_ELEMENTS:
+            raise TooLarge("file", elements, MOST_ELEMENTS, "elements in one JSON value")
         text.more()

@@ -6,12 +6,15 @@ from importlib.metadata import version
 from pathlib import Path
 
 from cloister.domain.archive.conversations import conversation_lines
-from cloister.domain.errors import InvalidRequest
+from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.timestamps import iso
 from cloister.interfaces.formats.export_file import ExportFile
 from cloister.interfaces.python.archives.files import STEP, checked_archive
 from cloister.interfaces.python.archives.shapes import BytesProgress, Imported, ImportPreview
+
+MOST_CONVERSATIONS = 1_000_000
+"""A preview remembers each conversation, because one may come in several parts."""
 
 
 def preview_file(file: Path, format: str | None) -> ImportPreview:
@@ -70,7 +73,7 @@ def _refuse_other_users(source: ExportFile, user: str | None) -> None:
         raise InvalidRequest(
             "user_id",
             f"is {user!r}, and the file has memories of {others[0]!r}"
-            f"{f' and {len(others) - 1:,} other users' if others[1:] else ''}, whose they stay: leave it out, and each "
+            f"{f' and of other users' if others[1:] else ''}, whose they stay: leave it out, and each "
             "memory goes to the user that it names. Only memories that name no user get this one.",
         )
 
@@ -86,11 +89,13 @@ def _watched(lines: Iterator[bytes], progress: BytesProgress) -> Iterator[bytes]
 
 
 def _preview(source: ExportFile) -> ImportPreview:
-    names: set[str] = set()
+    names: set[int] = set()
     messages = memories = 0
     times: list[int] = []
     for found in source.conversations():
-        names.add(found.record.external_id)
+        names.add(hash(found.record.external_id))
+        if len(names) > MOST_CONVERSATIONS:
+            raise TooLarge("file", len(names), MOST_CONVERSATIONS, "conversations in a preview")
         messages += len(found.spoken)
         memories += len(found.facts)
         moments = [each.created_at for each in (*found.spoken, *found.facts)]
