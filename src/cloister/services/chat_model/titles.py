@@ -156,15 +156,15 @@ def _beginning(transaction: Transaction, session: Session) -> list[Message]:
 
 
 def _first_exchange(messages: Sequence[Message]) -> _Exchange | None:
-    """The messages of the user up to the first finished reply, and that. Of a reply only its own words are used: what it quotes
-    belongs to another conversation."""
+    """The messages of the user up to the first finished reply, and that. Only what each says in its own words is used: what it
+    quotes belongs to another conversation."""
     asked: list[Message] = []
     for message in messages:
         if message.role == "user":
             asked.append(message)
         elif message.role == "assistant" and message.status == "completed" and asked:
             return _Exchange(
-                question="\n".join(each.content for each in asked),
+                question="\n".join(own_words(each.content) for each in asked),
                 reply=own_words(message.content),
                 messages=(*(each.id for each in asked), message.id),
             )
