@@ -20,8 +20,8 @@ _LARGEST_CHUNK = 1 << 21
 _LITTLE = 4_096
 # An error this close to the end of what was read may be that of a value that goes on.
 _NEAR_THE_END = 16
-# After a malformed value the next line is parsed, though that value may have been parsed far beyond it. So many characters are parsed
-# twice; values nested in each other, one a line, would all be parsed as deep as the decoder goes.
+# After a malformed value the next line is parsed, though that value may have been parsed far beyond it. So many characters are
+# parsed twice; values nested in each other, one a line, would all be parsed as deep as the decoder goes.
 _MOST_PARSED_AGAIN = 1 << 20
 _SPACES = " \t\r\n"
 

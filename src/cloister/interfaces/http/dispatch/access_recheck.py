@@ -1,6 +1,6 @@
 """Ends streams (events, chat, OpenAI's, archives) whose callers may no longer use them (ISO-12): key, user, project and session are
 checked again every two seconds. Streams of turns are also checked at once after a move, deletion, erasure or change of visibility
-in this process; revoked keys, and streams of events, are checked by the clock alone.
+in this process, before they send more; revoked keys, and streams of events, are checked by the clock alone.
 """
 
 import asyncio
@@ -18,8 +18,14 @@ from cloister.services.chat.converse import CHECK_SECONDS
 
 # If changes come faster than checks, a stream goes on after so many, and checks again before it sends more.
 _MOST_CHECKS = 2
+# Seconds between two times at which the streams of a tenant are woken by changes. Together with `CHECK_SECONDS` they stay below the
+# two seconds after which a stream has ended.
+_SHORTEST_PAUSE = 0.03
+_PAUSE_PER_STREAM = 0.001
+_LONGEST_PAUSE = 0.3
 MayRead = Callable[[CallerInfo], bool]
 """Whether a caller, with its key as it is now, may go on reading. To raise a `CloisterError` means no."""
+_Answer = tuple[float, asyncio.Task[CloisterError | None]]
 
 
 class AccessRecheck:
@@ -27,8 +33,9 @@ class AccessRecheck:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._guards: dict[TenantId, set[StreamGuard]] = {}
-        self._answers: dict[tuple[TenantId, Hashable], tuple[float, asyncio.Task[CloisterError | None]]] = {}
+        self._guards: dict[TenantId, _TenantGuards] = {}
+        self._answers: dict[TenantId, dict[Hashable, _Answer]] = {}
+        self._pruned_at = 0.0
         self._loop: asyncio.AbstractEventLoop | None = None
         self._leave_bus: Callable[[], None] = lambda: None
         self.last_change = object()
@@ -48,30 +55,45 @@ class AccessRecheck:
         that its caller may read."""
         return StreamGuard(self, caller, what, may_read, checked_after)
 
-    def enter(self, guard: "StreamGuard") -> None:
-        self._guards.setdefault(guard.tenant, set()).add(guard)
+    def enter(self, guard: "StreamGuard") -> "_TenantGuards":
+        of_tenant = self._guards.setdefault(guard.tenant, _TenantGuards())
+        of_tenant.guards.add(guard)
+        return of_tenant
 
     def leave(self, guard: "StreamGuard") -> None:
-        guards = self._guards.get(guard.tenant, set())
-        guards.discard(guard)
-        if not guards:
-            self._guards.pop(guard.tenant, None)
+        of_tenant = self._guards.get(guard.tenant)
+        if of_tenant is not None:
+            of_tenant.guards.discard(guard)
+            if not of_tenant.guards:
+                del self._guards[guard.tenant]
 
     async def ask(self, guard: "StreamGuard") -> tuple[float, CloisterError | None]:
         """When access was checked, and why the caller may not read on, or None if it may. Streams of the same thing with
         the same credential share the result of a check until the next one is due."""
         now = asyncio.get_running_loop().time()
-        name = (guard.tenant, guard.name)
-        asked, answer = self._answers.get(name, (0.0, None))
+        self._prune(now)
+        answers = self._answers.setdefault(guard.tenant, {})
+        asked, answer = answers.get(guard.name, (0.0, None))
         if answer is None or now - asked >= CHECK_SECONDS:
-            self._answers = {each: known for each, known in self._answers.items() if now - known[0] < CHECK_SECONDS}
             asked, answer = now, asyncio.create_task(run_in_threadpool(guard.look))
-            self._answers[name] = asked, answer
+            answers[guard.name] = asked, answer
         return asked, await asyncio.shield(answer)
+
+    def _prune(self, now: float) -> None:
+        """Drop the answers that are too old, of all tenants: seldom, so that a check costs the same however many there are."""
+        if now - self._pruned_at < CHECK_SECONDS:
+            return
+        self._pruned_at = now
+        for tenant, answers in list(self._answers.items()):
+            recent = {name: answer for name, answer in answers.items() if now - answer[0] < CHECK_SECONDS}
+            if recent:
+                self._answers[tenant] = recent
+            else:
+                del self._answers[tenant]
 
     def _pass_on(self, tenant: TenantId) -> None:
         self.last_change = object()
-        if self._loop is None or tenant not in self._guards:
+        if self._loop is None or (tenant not in self._guards and tenant not in self._answers):
             return
         try:
             self._loop.call_soon_threadsafe(self._note_change, tenant)
@@ -79,9 +101,42 @@ class AccessRecheck:
             return  # the event loop is closed, and all streams with it
 
     def _note_change(self, tenant: TenantId) -> None:
-        self._answers = {each: known for each, known in self._answers.items() if each[0] != tenant}
-        for guard in list(self._guards.get(tenant, ())):
-            guard.note_change()
+        """Invalidate all checks of a tenant, also those that are running: they may have read the state before the change."""
+        self._answers.pop(tenant, None)
+        if tenant in self._guards:
+            self._guards[tenant].note_change()
+
+
+class _TenantGuards:
+    """The guards of the streams of one tenant. A change invalidates their checks at once. It wakes them at once after a pause, else
+    when the last wake-up is long enough ago for so many: each that is woken asks the database."""
+
+    def __init__(self) -> None:
+        self.guards: set[StreamGuard] = set()
+        self.changes = 0
+        """How many were noted: a check is valid until there is another one."""
+        self.quiet = asyncio.Event()
+        """Not set while there was a change of which the streams have not been woken."""
+        self.quiet.set()
+        self._last_wake = float("-inf")
+
+    def note_change(self) -> None:
+        self.changes += 1
+        if not self.quiet.is_set():
+            return
+        loop = asyncio.get_running_loop()
+        due = self._last_wake + min(_LONGEST_PAUSE, max(_SHORTEST_PAUSE, _PAUSE_PER_STREAM * len(self.guards)))
+        if loop.time() >= due:
+            self._wake()
+        else:
+            self.quiet.clear()
+            loop.call_at(due, self._wake)
+
+    def _wake(self) -> None:
+        self.quiet.set()
+        self._last_wake = asyncio.get_running_loop().time()
+        for guard in list(self.guards):
+            guard.wake()
 
 
 class StreamGuard:
@@ -99,9 +154,11 @@ class StreamGuard:
         self._checked_after = checked_after
         self._caller = caller
         self._may_read = may_read
+        self._of_tenant = _TenantGuards()
         self._checked: float | None = None
-        self._changed = False
-        self._wake: Callable[[], None] = lambda: None
+        self._changes = 0
+        self.wake: Callable[[], None] = lambda: None
+        """Wakes the stream when a check is due early."""
         self.refusal: CloisterError | None = None
         """Why the caller may no longer read, after `admits` said so."""
         self.name: Hashable = (caller.text, caller.project_header, caller.reach.user, what)
@@ -109,22 +166,22 @@ class StreamGuard:
         self.reach = caller.reach
 
     def __enter__(self) -> "StreamGuard":
-        self._recheck.enter(self)
+        self._of_tenant = self._recheck.enter(self)
         if self._checked_after is self._recheck.last_change:
             self._checked = asyncio.get_running_loop().time()
+            self._changes = self._of_tenant.changes
         return self
 
     def __exit__(self, *_: object) -> None:
         self._recheck.leave(self)
 
     def wake_with(self, wake: Callable[[], None]) -> None:
-        """Set the callback that wakes the stream when a check is due early."""
-        self._wake = wake
+        self.wake = wake
 
     @property
     def seconds_left(self) -> float:
         """Seconds until the next check is due."""
-        if self._checked is None:
+        if self._checked is None or self._changes != self._of_tenant.changes:
             return 0.0
         return max(0.0, self._checked + CHECK_SECONDS - asyncio.get_running_loop().time())
 
@@ -141,18 +198,13 @@ class StreamGuard:
         for _ in range(_MOST_CHECKS):
             if self.seconds_left > 0:
                 return True
-            self._changed = False
+            await self._of_tenant.quiet.wait()
+            changes = self._of_tenant.changes
             looked, self.refusal = await self._recheck.ask(self)
             if self.refusal is not None:
                 return False
-            self._checked = None if self._changed else looked
+            self._checked, self._changes = looked, changes
         return True
-
-    def note_change(self) -> None:
-        """Invalidate the last check, and one that is running: it may have read the state before the change."""
-        self._changed = True
-        self._checked = None
-        self._wake()
 
     def look(self) -> CloisterError | None:
         """Check access now; blocks on the database. Returns why the caller may not read on, also if the check itself fails; an

@@ -73,7 +73,7 @@ def _refuse_other_users(source: ExportFile, user: str | None) -> None:
         raise InvalidRequest(
             "user_id",
             f"is {user!r}, and the file has memories of {others[0]!r}"
-            f"{f' and of other users' if others[1:] else ''}, whose they stay: leave it out, and each "
+            f"{' and of other users' if others[1:] else ''}, whose they stay: leave it out, and each "
             "memory goes to the user that it names. Only memories that name no user get this one.",
         )
 
