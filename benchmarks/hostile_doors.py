@@ -9,13 +9,18 @@ _MODEL = {"model": "any"}
 
 
 class Asked(NamedTuple):
-    """One request. `door` is the interface that it goes through."""
+    """One request. `door` is the interface that it goes through; a body of bytes is sent as it is."""
 
     door: str
     method: str
     path: str
     body: Any
     headers: Mapping[str, str] = {}
+
+    def encoded(self) -> bytes:
+        if self.body is None or isinstance(self.body, bytes):
+            return self.body or b""
+        return json.dumps(self.body, ensure_ascii=False).encode()
 
 
 def doors(session: str, text: str) -> Iterator[Asked]:
