@@ -2,7 +2,9 @@
 
 import os
 import shutil
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -112,12 +114,27 @@ def test_a_check_that_fails_meanwhile_fails_all(checkout: Path, checking: str) -
     assert called(checkout, "test").returncode == 1
 
 
-@pytest.mark.parametrize("signal", ["INT", "TERM"])
-def test_whoever_stops_the_tests_stops_the_checks(checkout: Path, signal: str) -> None:
+@pytest.mark.parametrize("sent", ["INT", "TERM"])
+def test_whoever_stops_the_tests_stops_the_checks(checkout: Path, sent: str) -> None:
     """As long as a check lives it holds the output open, and nobody is told of the end."""
     program(checkout, ".venv/bin/pyright", "touch begun; sleep 1000")
-    program(checkout, ".venv/bin/pytest", f"until [ -e begun ]; do sleep 0.05; done; kill -{signal} $PPID; exit 2")
+    program(checkout, ".venv/bin/pytest", f"until [ -e begun ]; do sleep 0.05; done; kill -{sent} $PPID; exit 2")
     assert called(checkout, "test").returncode != 0
+
+
+def test_the_suite_does_not_depend_on_the_signals_that_its_parent_ignores() -> None:
+    """A shell starts what runs in the background with SIGINT ignored, and a test that sends it would wait in vain."""
+    test = f"{__file__}::{test_whoever_stops_the_tests_stops_the_checks.__name__}[INT]"
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", test],
+        cwd=SCRIPTS.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        preexec_fn=dispositions(ignored=[signal.SIGINT]),
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
 
 
 def test_what_is_installed_runs_where_it_cannot_be_brought_up_to_date(checkout: Path) -> None:
