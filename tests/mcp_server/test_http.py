@@ -122,6 +122,7 @@ def test_only_the_names_of_this_server_are_hosts_and_origins(tmp_path: Path) -> 
         (b"[]", 400),
         (b"[" * 100_000, 400),
         (b"7", 400),
+        (b"[" + b"{}," * 100_000 + b"{}]", 413),
         (b'{"jsonrpc": "2.0", "id": 1}', 400),
         (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": 7}}', 200),
         (b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "method": "ping"}', 400),

@@ -7,8 +7,9 @@ import gc
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import pytest
 from fastapi.exceptions import RequestValidationError
@@ -24,6 +25,7 @@ from cloister.interfaces.http.mem0.bodies import AddRequest
 from cloister.interfaces.http.openai.bodies import ChatCompletionRequest
 from cloister.interfaces.http.openai.response_bodies import ResponseRequest
 from cloister.interfaces.http.resources.bodies import Body, MessageToRecord, NewMessages, Nothing, ProjectChange
+from cloister.interfaces.json_elements import refuse_many_elements
 from cloister.interfaces.repeated_fields import repeated_field
 from support.processor_time import longest_hold
 
@@ -162,6 +164,41 @@ def test_a_list_that_is_too_long_is_refused_by_its_length_alone() -> None:
         message = {"role": "user", "content": "a", "categories": ["a"] * 17}
         read_body(NewMessages, REQUEST, json.dumps({"messages": [message]}).encode())
     assert refused.value.field == "messages[0].categories"
+
+
+@pytest.mark.parametrize("unit", ["{}", "[]", "1", '""', '"a\\\\"', '"\\"",[]'])
+@pytest.mark.parametrize("head", ["[", '{"messages":[', '["', '["\\\\",', '[" ",'])
+def test_iso_13_a_body_of_too_many_elements_is_refused_before_it_is_parsed(head: str, unit: str) -> None:
+    """ISO-13: whatever stands in its strings. What is hidden in a string that does not end is not parsed either."""
+    text = Structure(head, unit, "]}").text(LARGEST)
+    with suppress(ValueError), pytest.raises(TooLarge, match=r"elements, and the limit is 131,072\."):
+        refuse_many_elements(text)
+        json.loads(text)
+
+
+def test_iso_13_elements_in_strings_are_not_counted() -> None:
+    content = '[{},"1",\\' * 100_000
+    refuse_many_elements(json.dumps({"messages": [{"role": "user", "content": content}]}).encode())
+    refuse_many_elements(json.dumps([content[:-1], {"a": 1}, content]).encode())
+
+
+def test_iso_13_large_bodies_are_parsed_one_after_the_other() -> None:
+    """ISO-13: others wait for one of them, and not for as many as there are threads."""
+    at_once: list[int] = []
+    parsing: list[None] = []
+
+    class Watched(Nothing):
+        @classmethod
+        def model_validate_json(cls, *_: object, **__: object) -> Self:
+            parsing.append(None)
+            at_once.append(len(parsing))
+            time.sleep(0.01)
+            parsing.pop()
+            return cls()
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(read_body, [Watched] * 8, [REQUEST] * 8, [b"{}" + b" " * 100_000] * 8))
+    assert at_once == [1] * 8
 
 
 def test_of_very_many_unknown_fields_some_are_named() -> None:

@@ -3,7 +3,9 @@ that makes the OpenAPI document; only the reading itself is done here, after the
 """
 
 import inspect
+import threading
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 from fastapi import Request
@@ -15,11 +17,15 @@ from pydantic_core import PydanticUndefined
 from cloister.interfaces.http.dispatch.callers import read_no_body
 from cloister.interfaces.http.dispatch.paths import as_given
 from cloister.interfaces.http.resources.bodies import Body, Nothing
+from cloister.interfaces.json_elements import refuse_many_elements
 from cloister.interfaces.repeated_fields import repeated_field
 from cloister.interfaces.wrong_fields import wrong_fields
 
 Read = Callable[[Request, bytes], Any]
 """Reads one argument from a request and its body."""
+# Bytes. While a large body is parsed, all other threads wait: as long as it takes for one, and not for several in turn.
+_LARGE_BODY = 65_536
+_parsing = threading.Lock()
 _Validate = Callable[..., tuple[Any, list[dict[str, Any]]]]
 
 
@@ -101,6 +107,12 @@ def read_body(kind: type[Body], request: Request, body: bytes) -> Body:
     if media_type != "application/json" and not media_type.endswith("+json"):
         wrong = {"type": "media_type", "loc": ("body",), "msg": "Must be JSON, sent as application/json"}
         raise RequestValidationError([wrong])
+    refuse_many_elements(body)
+    with _parsing if len(body) > _LARGE_BODY else nullcontext():
+        return _parsed(kind, body)
+
+
+def _parsed(kind: type[Body], body: bytes) -> Body:
     try:
         read = kind.model_validate_json(body)
     except ValidationError as error:

@@ -12,8 +12,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from cloister.domain.errors import TooLarge
 from cloister.interfaces.http.dispatch.routes import Executors
 from cloister.interfaces.http.mcp.errors import INVALID_REQUEST, json_rpc_error
+from cloister.interfaces.json_elements import refuse_many_elements
 from cloister.interfaces.mcp.connection import McpConnection
 from cloister.interfaces.mcp.server import Context, build_server
 from cloister.interfaces.repeated_fields import repeated_field
@@ -21,6 +23,8 @@ from cloister.interfaces.repeated_fields import repeated_field
 T = TypeVar("T")
 _CONNECTION = "cloister.mcp.connection"
 _JSON = b"application/json"
+# It is parsed on the event loop, by the SDK too. No tool takes more than some hundred.
+_MOST_ELEMENTS = 16_384
 # The tenant whose message is being answered, for its turn in the queue.
 _tenant: ContextVar[Hashable] = ContextVar("tenant", default=None)
 
@@ -62,7 +66,12 @@ class McpResponse(Response):
         would take the middleware's refusal of a large one for a crash. Answers are JSON, never streams: no tool takes long."""
         request = Request(scope, receive)
         body = await request.body()
-        refusal = _refusal_of_type(request) or _refusal_of_repetition(body) or _refusal_of_id(body)
+        refusal = (
+            _refusal_of_type(request)
+            or _refusal_of_many_elements(body)
+            or _refusal_of_repetition(body)
+            or _refusal_of_id(body)
+        )
         if refusal is not None:
             await refusal(scope, receive, send)
             return
@@ -82,6 +91,15 @@ def _refusal_of_type(request: Request) -> Response | None:
     if given.partition(";")[0].strip(" \t").lower() == _JSON.decode():
         return None
     return json_rpc_error(415, "unsupported_media_type", "Content-Type: must be application/json.")
+
+
+def _refusal_of_many_elements(body: bytes) -> Response | None:
+    """The refusal of a message that would take long to parse."""
+    try:
+        refuse_many_elements(body, _MOST_ELEMENTS)
+    except TooLarge as error:
+        return json_rpc_error(413, error.code, str(error), number=INVALID_REQUEST)
+    return None
 
 
 def _refusal_of_repetition(body: bytes) -> Response | None:
