@@ -258,6 +258,16 @@ def test_a_session_that_was_deleted_is_made_anew_and_takes_what_is_said_again(te
         assert tenant.admin.delete("/v1/sessions/roses").status_code == 200
 
 
+def test_two_keys_of_one_request_are_refused(tenant: Tenant) -> None:
+    """A proxy that adds its own must not decide which of them counts; a repetition under the other one would store it again."""
+    tenant.new_session("roses")
+    keys = [("Authorization", f"Bearer {tenant.key}"), ("Idempotency-Key", "one"), ("Idempotency-Key", "two")]
+    refused = tenant.http.post("/v1/sessions/roses/messages", json=ONE, headers=keys)
+    assert (refused.status_code, refused.json()["code"]) == (422, "invalid_request")
+    assert refused.json()["errors"] == [{"field": "Idempotency-Key", "message": "must come once."}]
+    assert tenant.admin.everything("/v1/sessions/roses/messages") == []
+
+
 def test_a_message_that_was_deleted_is_not_brought_back_by_its_key(tenant: Tenant) -> None:
     """MEM-9: and no message is acknowledged that is not stored."""
     tenant.new_session("roses")

@@ -23,6 +23,8 @@ from cloister.interfaces.wrong_fields import wrong_fields
 
 Read = Callable[[Request, bytes], Any]
 """Reads one argument from a request and its body."""
+# Headers whose values are joined, as HTTP says of lists.
+_LISTS = ("anthropic-beta",)
 # Bytes. While a large body is parsed, all other threads wait: as long as it takes for one, and not for several in turn.
 _LARGE_BODY = 65_536
 _parsing = threading.Lock()
@@ -71,7 +73,13 @@ def _query(name: str, default: Any, validate: _Validate) -> Read:
 
 
 def _header(name: str, default: Any, validate: _Validate) -> Read:
-    return lambda request, _: _read_text("header", name, request.headers, default, validate)
+    def read(request: Request, _: bytes) -> Any:
+        # Of two values one would be ignored, as of two parameters or fields.
+        if name in request.headers and name not in _LISTS and len(request.headers.getlist(name)) > 1:
+            raise RequestValidationError([{"type": "repeated", "loc": ("header", name), "msg": "Must come once"}])
+        return _read_text("header", name, request.headers, default, validate)
+
+    return read
 
 
 def _read_text(source: str, name: str, given: Mapping[str, str], default: Any, validate: _Validate) -> Any:
