@@ -24,7 +24,7 @@ export function App() {
   const ask = useCallback(() => {
     get<SignedIn>("/console/session")
       .then(setWho)
-      .catch((error: unknown) => setWho(error instanceof Refusal ? "nobody" : "unreachable"));
+      .catch((error: unknown) => setWho(error instanceof Refusal && error.status < 500 && error.status !== 429 ? "nobody" : "unreachable"));
   }, []);
   useEffect(() => {
     if (who === "unknown") ask();
@@ -97,6 +97,16 @@ function Shell() {
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
+  }, []);
+  useEffect(() => {
+    // A file that is dropped where nothing takes it would be opened by the browser, in place of the console.
+    const keep = (event: DragEvent) => event.dataTransfer?.types.includes("Files") && event.preventDefault();
+    addEventListener("dragover", keep);
+    addEventListener("drop", keep);
+    return () => {
+      removeEventListener("dragover", keep);
+      removeEventListener("drop", keep);
+    };
   }, []);
 
   return (

@@ -13,6 +13,13 @@ export const RECALL_ONLY = "recall-only";
 const UNDO_SECONDS = 7;
 const MOST_SESSIONS = 10_000;
 const SOON = 120;
+const [FIRST_RETRY, LAST_RETRY] = [4_000, 60_000];
+
+/** What was read, or is gone (null), since a reading of all there is began: it is newer than what that finds. */
+interface Reading {
+  control: AbortController;
+  changes: Map<string, Session | null>;
+}
 
 export interface Pending {
   session: Session;
@@ -45,6 +52,9 @@ export class House {
   private readonly stale = new Set<string>();
   private readonly timers = new Map<string, ReturnType<typeof setTimeout>>();
   private soon: ReturnType<typeof setTimeout> | undefined;
+  private retry: ReturnType<typeof setTimeout> | undefined;
+  /** The reading of all there is that runs, if one does: a later one ends it. */
+  private reading: Reading | null = null;
 
   constructor(readonly me: SignedIn) {}
 
@@ -78,38 +88,49 @@ export class House {
     void this.readAll();
     void this.readModels();
     return () => {
+      clearTimeout(this.retry);
       removeEventListener("pagehide", leave);
       stop();
     };
   }
 
   async readAll(): Promise<void> {
+    this.reading?.control.abort();
+    const reading: Reading = { control: new AbortController(), changes: new Map() };
+    const signal = reading.control.signal;
+    this.reading = reading;
     try {
-      const projects = all<Project>("/org/projects");
+      const projects = all<Project>("/org/projects", undefined, signal);
       // If the conversations cannot be read, nobody waits for the projects: they must not fail unheard.
       projects.catch(() => undefined);
       const sessions = new Map<string, Session>();
+      const show = (listed: readonly Project[]) => this.become({ projects: listed, sessions: changed(sessions, reading.changes), loaded: true, problem: null });
       // The newest are shown as soon as they are there; the others follow.
-      for await (const page of pages<Session>("/v1/sessions", MOST_SESSIONS)) {
+      for await (const page of pages<Session>("/v1/sessions", MOST_SESSIONS, signal)) {
         for (const each of page) sessions.set(each.external_id, each);
-        if (!this.state.loaded) this.become({ projects: await projects, sessions: new Map(sessions), loaded: true, problem: null });
+        if (!this.state.loaded) show(await projects);
       }
-      this.become({ projects: await projects, sessions, loaded: true, problem: null });
+      const listed = await projects;
+      if (!signal.aborted) show(listed);
     } catch (error) {
-      this.become({ problem: sentence(error) });
+      if (!signal.aborted) this.become({ problem: sentence(error) });
     }
+    if (this.reading === reading) this.reading = null;
   }
 
   async readProjects(): Promise<void> {
     this.become({ projects: await all<Project>("/org/projects") });
   }
 
-  /** Asked once: it may take the model's endpoint a while. */
-  private async readModels(): Promise<void> {
+  /** Asked again after each restart of the server, which may have another model then. It may take the model's endpoint a while. */
+  private async readModels(after = FIRST_RETRY): Promise<void> {
+    clearTimeout(this.retry);
     try {
       this.become({ models: await listModels() });
-    } catch {
-      // The picker shows the default then.
+    } catch (error) {
+      // A key that may not ask is answered the same way each time.
+      if (error instanceof Refusal && error.status < 500 && error.status !== 429) return;
+      this.retry = setTimeout(() => void this.readModels(Math.min(2 * after, LAST_RETRY)), after);
     }
   }
 
@@ -175,6 +196,7 @@ export class House {
     if (event.type === "reset") {
       this.become({ turns: new Set() });
       void this.readAll();
+      void this.readModels();
       return;
     }
     const turns = new Set(this.state.turns);
@@ -197,10 +219,12 @@ export class House {
   }
 
   private put(session: Session): void {
+    this.reading?.changes.set(session.external_id, session);
     this.become({ sessions: new Map(this.state.sessions).set(session.external_id, session) });
   }
 
   private drop(id: string): void {
+    this.reading?.changes.set(id, null);
     const sessions = new Map(this.state.sessions);
     sessions.delete(id);
     this.become({ sessions });
@@ -210,6 +234,15 @@ export class House {
     this.state = { ...this.state, ...change };
     this.watchers.forEach((watcher) => watcher());
   }
+}
+
+function changed(sessions: ReadonlyMap<string, Session>, changes: Reading["changes"]): Map<string, Session> {
+  const result = new Map(sessions);
+  for (const [id, session] of changes) {
+    if (session === null) result.delete(id);
+    else result.set(id, session);
+  }
+  return result;
 }
 
 export const HouseContext = createContext<House | null>(null);

@@ -2,7 +2,7 @@
 
 import { lazy, Suspense, useEffect } from "react";
 
-import { go, type Route } from "./router";
+import type { Route } from "./router";
 import { tab } from "./tab";
 
 const HomePage = lazy(async () => ({ default: (await import("./home/home-page")).HomePage }));
@@ -19,7 +19,7 @@ export function RoutePage({ route }: { route: Route }) {
 function pageOf(route: Route) {
   switch (route.page) {
     case "project": return <HomePage key={route.project} project={route.project} part={route.part} />;
-    case "user": return <UserPage key={route.user} user={route.user} />;
+    case "user": return <UserPage key={route.user} user={route.user} part={route.part} />;
     case "memory": return <MemoryPage />;
     case "settings": return <SettingsPage />;
     case "start": return <StartPage />;
@@ -36,7 +36,7 @@ function NotFound() {
     <div className="page not-found">
       <h1>Page not found</h1>
       <p>There is nothing at this address.</p>
-      <p><button type="button" className="primary" onClick={() => go(tab.address)}>Back to the chat</button></p>
+      <p><button type="button" className="primary" onClick={() => tab.show()}>Back to the chat</button></p>
     </div>
   );
 }

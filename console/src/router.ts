@@ -7,12 +7,16 @@ import { segment } from "./api/client";
 export const PROJECT_PARTS = ["memories", "entities", "timeline", "conversations", "settings"] as const;
 export type ProjectPart = (typeof PROJECT_PARTS)[number];
 
+export const USER_PARTS = ["memories", "timeline", "conversations"] as const;
+export type UserPart = (typeof USER_PARTS)[number];
+
 export type Route =
   /** A conversation; null: a new one, which has no address before its first message. */
   | { page: "chat"; session: string | null }
   /** The home of a project, or of what is in no project (null); a part of it, or its overview (null). */
   | { page: "project"; project: string | null; part: ProjectPart | null }
-  | { page: "user"; user: string }
+  /** A user; a part of what is known of them, or their profile (null). */
+  | { page: "user"; user: string; part: UserPart | null }
   | { page: "memory"; part: string | null }
   | { page: "settings"; part: string | null }
   | { page: "start" }
@@ -34,9 +38,12 @@ export function readRoute(pathname: string): Route {
     const part = third === undefined ? null : PROJECT_PARTS.find((each) => each === third);
     return part === undefined ? { page: "unknown" } : { page: "project", project: second === NO_PROJECT ? null : second, part };
   }
+  if (first === "u" && second) {
+    const part = third === undefined ? null : USER_PARTS.find((each) => each === third);
+    return part === undefined ? { page: "unknown" } : { page: "user", user: second, part };
+  }
   if (third !== undefined) return { page: "unknown" };
   if (first === "c" && second) return { page: "chat", session: second };
-  if (first === "u" && second) return { page: "user", user: second };
   if (first === "memory" || first === "settings") return { page: first, part: second ?? null };
   const plain = PLAIN_PAGES.find((each) => each === first);
   return plain && second === undefined ? { page: plain } : { page: "unknown" };
@@ -51,8 +58,8 @@ export function projectAddress(project: string | null, part?: ProjectPart | null
   return `/p/${project === null ? NO_PROJECT : segment(project)}${part ? `/${part}` : ""}`;
 }
 
-export function userAddress(user: string): string {
-  return `/u/${segment(user)}`;
+export function userAddress(user: string, part?: UserPart | null): string {
+  return `/u/${segment(user)}${part ? `/${part}` : ""}`;
 }
 
 /** Kept by the browser with an entry of its history: which conversation a new one, without an address, was to be. */
@@ -61,6 +68,7 @@ interface Entry {
 }
 
 const watchers = new Set<() => void>();
+let arrivals = 0;
 const notify = () => watchers.forEach((watcher) => watcher());
 addEventListener("popstate", notify);
 
@@ -72,6 +80,7 @@ export function onNavigation(watcher: () => void): () => void {
 
 export function go(address: string, entry: Entry = {}): void {
   const now = location.pathname + location.search + location.hash;
+  arrivals += 1;
   if (address !== now || entry.session !== currentEntry().session) history.pushState(entry, "", address);
   notify();
 }
@@ -98,6 +107,11 @@ export function useRoute(): Route {
 /** The message that the address names, if it names one. */
 export function useAnchor(): string | null {
   return useSyncExternalStore(onNavigation, () => location.hash.slice(1)) || null;
+}
+
+/** Raised each time that an address is gone to, also if it was the address already. */
+export function useArrival(): number {
+  return useSyncExternalStore(onNavigation, () => arrivals);
 }
 
 /** For links: a plain click stays in this page, all others are the browser's. */

@@ -98,6 +98,11 @@ class Tab {
     this.notify();
   }
 
+  /** Show the session of this tab, wherever the reader is. */
+  show(): void {
+    go(this.address, this.isAddressed ? {} : { session: this.shown.session });
+  }
+
   /** The address that leads back to the session of this tab. */
   get address(): string {
     return this.isAddressed ? chatAddress(this.shown.session) : "/";
@@ -116,6 +121,8 @@ class Tab {
     const route = readRoute(location.pathname);
     if (route.page !== "chat") return;
     const session = route.session ?? currentEntry().session ?? this.shown.session;
+    // An entry that does not say which new conversation it is would be another one each time.
+    if (route.session === null && currentEntry().session === undefined) history.replaceState({ session }, "");
     if (session !== this.shown.session) this.take(session, route.session !== null);
   }
 

@@ -1,17 +1,26 @@
 """Details that were wrong: the picker of models, badges without a receipt, chips of memories, warnings, and deleting a version."""
 
 import json
+import re
 from collections.abc import Generator
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from support.clients.browser import WIDE, Desk, Tab
+from support.clients.browser import NARROW, WIDE, Desk, Tab
 from support.clients.chat_client import messages, words
 from support.databases.engines import sqlite_engine
 from support.databases.folders import quick_folder
 from support.servers.fake_endpoint import FakeEndpoint
 from support.servers.http_server import serving
+
+DROPPED = """() => {
+    const data = new DataTransfer();
+    data.items.add(new File(["The gate code is 4417."], "notes.txt", {type: "text/plain"}));
+    return data;
+}"""
+DROP = """(element, dataTransfer) =>
+    !element.dispatchEvent(new DragEvent("drop", {dataTransfer, bubbles: true, cancelable: true}))"""
 
 
 def furnish(desk: Desk) -> str:
@@ -170,3 +179,159 @@ def test_one_message_is_deleted_and_the_rest_stays(desk: Desk) -> None:
     expect(tab.questions).to_have_count(2)
     said = json.dumps([each["content"] for each in messages(desk.tenant, tab.session)])
     assert said == json.dumps(["The gate code is 4417.", "The cellar's is 9.", "Noted."])
+
+
+def long_talk(desk: Desk, pairs: int, session: str = "long") -> list[str]:
+    """A conversation of so many questions and replies; the ids of its messages."""
+    desk.tenant.admin.post("/v1/sessions", {"external_id": session, "title": "A long one"})
+    batch = [
+        {"role": role, "content": f"{role} line number {number} of this talk."}
+        for number in range(pairs)
+        for role in ("user", "assistant")
+    ]
+    for first in range(0, len(batch), 50):
+        desk.tenant.admin.made(f"/v1/sessions/{session}/messages/batch", {"messages": batch[first : first + 50]})
+    return [each["id"] for each in messages(desk.tenant, session)]
+
+
+def test_an_old_message_that_is_deleted_leaves_the_screen(desk: Desk) -> None:
+    """What was loaded before the last page stayed, whoever deleted it."""
+    ids = long_talk(desk, 50)
+    tab = desk.sign_in()
+    tab.open("A long one")
+    said = tab.page.locator("article.message")
+    expect(said).to_have_count(100)
+    old = tab.page.locator(f"#{ids[4]}")
+    old.hover()
+    old.get_by_role("button", name="Delete").click()
+    tab.page.get_by_role("dialog", name="Delete this message").get_by_role("button", name="Delete").click()
+    expect(tab.page.get_by_role("dialog")).to_have_count(0)
+    expect(old).to_have_count(0)
+    expect(said).to_have_count(99)
+    assert desk.tenant.admin.delete(f"/v1/messages/{ids[7]}").status_code == 200
+    expect(tab.page.locator(f"#{ids[7]}")).to_have_count(0)
+    expect(said).to_have_count(98)
+
+
+def test_what_is_edited_in_the_middle_of_a_conversation_shows_its_new_branch(desk: Desk) -> None:
+    """The old branch stayed on the screen, as its end was not loaded."""
+    ids = long_talk(desk, 400)
+    tab = desk.sign_in()
+    # Newer messages are loaded while the page is idle: they are kept away.
+    tab.page.route(re.compile("/messages\\?cursor="), lambda route: route.abort())
+    tab.page.goto(f"/c/long#{ids[200]}")
+    question = tab.page.locator(f"#{ids[200]}")
+    expect(question).to_be_visible()
+    question.hover()
+    question.get_by_role("button", name="Edit").click()
+    tab.page.get_by_label("Edit your message").fill("Said in other words.")
+    tab.page.get_by_label("Edit your message").press("Enter")
+    expect(tab.replies.last).to_contain_text("Noted.")
+    tab.is_idle()
+    expect(tab.questions.last).to_have_text("Said in other words.")
+    expect(tab.replies.last).to_contain_text("Noted.")
+    expect(question).to_have_count(0)
+
+
+def test_a_click_outside_a_dialog_loses_nothing_that_was_typed(desk: Desk) -> None:
+    """It closed, also when a selection was only dragged out of a field."""
+    tab = desk.sign_in()
+    tab.page.goto("/settings")
+    tab.page.get_by_role("button", name="New project").click()
+    dialog = tab.page.get_by_role("dialog", name="New project")
+    name = dialog.get_by_label("Name")
+    box = name.bounding_box()
+    assert box is not None
+    tab.page.mouse.move(box["x"] + 20, box["y"] + 5)
+    tab.page.mouse.down()
+    tab.page.mouse.move(5, 5)
+    tab.page.mouse.up()
+    expect(dialog).to_be_visible()
+    name.fill("Garden")
+    tab.page.mouse.click(5, 5)
+    expect(name).to_have_value("Garden")
+    tab.page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    tab.page.get_by_role("button", name="New project").click()
+    expect(dialog).to_be_visible()
+    tab.page.mouse.click(5, 5)
+    expect(dialog).to_have_count(0)
+
+    tab.page.goto("/settings/keys")
+    tab.page.get_by_role("button", name="New key").click()
+    dialog = tab.page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("backup")
+    dialog.get_by_role("button", name="Create").click()
+    dialog = tab.page.get_by_role("dialog", name="Your new key")
+    expect(dialog).to_be_visible()
+    tab.page.mouse.click(5, 5)
+    expect(dialog).to_be_visible()
+
+
+def test_a_file_that_is_dropped_anywhere_in_a_conversation_is_attached(desk: Desk) -> None:
+    """Next to the field the browser opened it, and the console was gone."""
+    tab = desk.sign_in()
+    for target, attached in ((".messages", 1), (".sidebar", 1), (".composer", 2)):
+        dropped = tab.page.evaluate_handle(DROPPED)
+        is_kept = tab.page.locator(target).evaluate(DROP, dropped)
+        assert is_kept, f"the browser would open a file that is dropped on {target}"
+        expect(tab.page.get_by_role("list", name="Attachments").get_by_role("listitem")).to_have_count(attached)
+
+
+def test_the_same_hit_leads_to_its_message_again(desk: Desk) -> None:
+    """It worked once."""
+    ids = long_talk(desk, 50)
+    tab = desk.sign_in()
+    for _ in range(2):
+        tab.page.get_by_label("Search conversations").fill("line number 3")
+        tab.page.get_by_role("region", name="Search results").get_by_role("link", name="line number 3 of").first.click()
+        expect(tab.page.locator(f"#{ids[6]}")).to_be_in_viewport()
+        tab.page.locator(".messages").evaluate("list => list.scrollTo({top: list.scrollHeight})")
+        expect(tab.page.locator(f"#{ids[6]}")).not_to_be_in_viewport()
+
+
+def test_on_a_phone_a_chip_of_the_same_conversation_closes_the_drawer(desk: Desk) -> None:
+    """It stayed open over the message that the chip had opened."""
+    desk.tenant.new_session("long", title="A long one")
+    desk.tenant.say("long", "The gate code is 4417.")
+    long_talk(desk, 60)
+    tab = desk.sign_in()
+    tab.open("A long one")
+    tab.say("What is the gate code?")
+    expect(tab.replies.last).to_contain_text("Noted.")
+    tab.is_idle()
+    tab.page.set_viewport_size(NARROW)
+    tab.replies.last.locator(".recalled-button").click()
+    drawer = tab.page.get_by_role("complementary", name="Recalled")
+    drawer.locator("a.source").first.click()
+    expect(drawer).to_have_count(0)
+    expect(tab.questions.first).to_be_in_viewport()
+
+
+def test_back_leads_to_a_new_chat_that_was_entered_by_the_name_of_the_product(desk: Desk) -> None:
+    """That entry of the history did not say which new chat it was."""
+    desk.tenant.new_session("gate", title="The gate")
+    tab = desk.sign_in()
+    tab.page.get_by_role("link", name="Settings").click()
+    tab.page.get_by_role("link", name="Cloister").click()
+    tab.composer.fill("Half a thought")
+    new = tab.session
+    tab.open("The gate")
+    expect(tab.composer).to_have_value("")
+    tab.page.go_back()
+    expect(tab.composer).to_have_value("Half a thought")
+    assert tab.session == new
+
+
+def test_escape_leaves_the_editor_and_not_the_window_around_it(desk: Desk) -> None:
+    tab = desk.sign_in()
+    tab.converse("The gate code is 4417.", "Noted.")
+    tab.page.get_by_role("link", name="Settings").click()
+    tab.page.get_by_role("button", name="Conversation", exact=True).click()
+    window = tab.page.get_by_role("dialog", name="Conversation")
+    question = window.get_by_role("article", name="You said")
+    question.hover()
+    question.get_by_role("button", name="Edit").click()
+    tab.page.get_by_label("Edit your message").press("Escape")
+    expect(question).to_be_visible()
+    expect(window).to_be_visible()

@@ -62,7 +62,8 @@ export class EventStream {
     this.channel = channel;
     channel.addEventListener("message", (message: MessageEvent<Word>) => this.hear(message.data));
     // Locks are there only where the browser trusts the connection: on this machine, or behind TLS.
-    if (!("locks" in navigator)) {
+    const locks = (navigator as { locks?: LockManager | null }).locks;
+    if (!locks) {
       this.open();
       return;
     }
@@ -75,7 +76,7 @@ export class EventStream {
         if (this.channel === channel) this.open();
         else resolve();
       });
-    navigator.locks.request(NAME, { signal: control.signal }, lead).catch(() => undefined);
+    locks.request(NAME, { signal: control.signal }, lead).catch(() => undefined);
   }
 
   private open(): void {

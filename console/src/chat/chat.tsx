@@ -3,10 +3,10 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Session } from "../api/shapes";
 import { useHouse, useHouseState } from "../house";
 import { Icon } from "../parts/icon";
-import { useAnchor } from "../router";
+import { useAnchor, useArrival } from "../router";
 import { useTab } from "../tab";
 import { titleOf } from "../words";
-import { Composer } from "./composer/composer";
+import { Composer, type Attaching } from "./composer/composer";
 import type { ReadFile } from "./composer/files";
 import { Recalled } from "./drawer/recalled";
 import { ChatHead } from "./head";
@@ -44,10 +44,12 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
   const [drawer, setDrawer] = useDrawer();
   const [toEnd, setToEnd] = useState(0);
   const spoken = useSpoken(state);
+  const arrival = useArrival();
+  const composer = useRef<Attaching>(null);
 
   useEffect(() => {
     if (anchor !== null && phase === "here") void talk.openAt(anchor);
-  }, [talk, anchor, phase]);
+  }, [talk, anchor, arrival, phase]);
 
   const isNew = phase === "new" && messages.length === 0;
   const isEmpty = phase === "here" && messages.length === 0 && !busy;
@@ -87,12 +89,22 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
   const asked = drawer === null ? null : messages.find((message) => message.id === drawer);
   return (
     <div className={asked ? "chat with-drawer" : "chat"}>
-      <section className="conversation" aria-label={shownTitle}>
+      <section
+        className="conversation"
+        aria-label={shownTitle}
+        onDragOver={(event) => event.dataTransfer.types.includes("Files") && event.preventDefault()}
+        onDrop={(event) => {
+          if (event.dataTransfer.files.length === 0) return;
+          event.preventDefault();
+          composer.current?.attach([...event.dataTransfer.files]);
+        }}
+      >
         <ChatHead title={shownTitle} session={shownSession(session, phase === "gone" || leaving.has(id))} id={id} isNew={isNew} place={place} />
         <MessageList
           talk={talk}
           state={state}
           anchor={anchor}
+          arrival={arrival}
           toEnd={toEnd}
           before={
             <>
@@ -100,6 +112,7 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
               {phase === "gone" && <Nothing said="This conversation was deleted." />}
               {phase === "missing" && <Nothing said="There is no conversation at this address. It may have been deleted, or belong to somebody else." />}
               {phase === "loading" && <p className="unseen" role="status">Loading…</p>}
+              {phase === "refused" && <Nothing said="The server did not show this conversation." onRetry={() => void talk.retry()} />}
               {phase === "unreachable" && messages.length === 0 && <p className="empty">The server can’t be reached. Trying again…</p>}
             </>
           }
@@ -137,6 +150,7 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
             </p>
           )}
           <Composer
+            ref={composer}
             key={inside ? "inside" : "page"}
             session={id}
             busy={busy}
@@ -152,7 +166,7 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
         <p className="unseen" role="status" aria-live="polite">{spoken}</p>
       </section>
       {deleting?.id && (
-        <DeleteMessage session={id} message={deleting.id} versions={state.versions.get(deleting.id)} onDone={() => talk.refresh()} onClose={() => setDeleting(null)} />
+        <DeleteMessage talk={talk} message={deleting.id} versions={state.versions.get(deleting.id)} onClose={() => setDeleting(null)} />
       )}
       {asked?.id && <Recalled key={asked.id} session={id} project={place} message={asked.id} onClose={() => setDrawer(null)} />}
     </div>
@@ -169,7 +183,7 @@ function useDrawer(): [message: string | null, show: (message: string | null) =>
   const opener = useRef<HTMLElement | null>(null);
   const show = useCallback((next: string | null) => {
     if (next !== null) opener.current = document.activeElement as HTMLElement | null;
-    else opener.current?.focus();
+    else opener.current?.focus({ preventScroll: true });
     setMessage(next);
   }, []);
   useEffect(() => {

@@ -21,6 +21,8 @@ interface Props {
   state: TalkState;
   /** The message to be shown, instead of the end. */
   anchor: string | null;
+  /** Raised whenever an address is gone to, also one that is shown already. */
+  arrival: number;
   /** Raised whenever the end is to be shown, wherever the reader is. */
   toEnd: number;
   before: ReactNode;
@@ -28,10 +30,10 @@ interface Props {
   children: (message: Said) => ReactNode;
 }
 
-export function MessageList({ talk, state, anchor, toEnd, before, after, children }: Props) {
+export function MessageList({ talk, state, anchor, arrival, toEnd, before, after, children }: Props) {
   const { list, content, isAway, scrollToEnd } = useStickyEnd(anchor === null);
   const first = useFirstDrawn(talk, state, anchor, list);
-  useAnchor(list, state.messages, anchor);
+  useAnchor(list, state.messages, anchor, arrival);
 
   useEffect(() => {
     if (toEnd > 0) scrollToEnd();
@@ -146,17 +148,20 @@ function useStickyEnd(startsAtEnd: boolean) {
 }
 
 /** Brings the message that the address names into sight, once for each time it is named. */
-function useAnchor(list: React.RefObject<HTMLDivElement | null>, messages: readonly Said[], anchor: string | null): void {
+function useAnchor(list: React.RefObject<HTMLDivElement | null>, messages: readonly Said[], anchor: string | null, arrival: number): void {
   const done = useRef<string | null>(null);
+  const time = `${anchor ?? ""} ${arrival}`;
   const isThere = anchor !== null && messages.some((message) => message.id === anchor);
   useEffect(() => {
     if (anchor === null) done.current = null;
-    if (!isThere || done.current === anchor) return;
-    done.current = anchor;
+    if (!isThere || done.current === time) return;
+    done.current = time;
     const show = () => list.current?.querySelector(`#${CSS.escape(anchor)}`)?.scrollIntoView({ block: "center" });
     show();
+    // Marked again, if it was marked before.
+    for (const animation of list.current?.querySelector(`#${CSS.escape(anchor)}`)?.getAnimations() ?? []) animation.currentTime = 0;
     // What is drawn only now has another height than was thought.
     const frame = requestAnimationFrame(() => requestAnimationFrame(show));
     return () => cancelAnimationFrame(frame);
-  }, [list, isThere, anchor]);
+  }, [list, isThere, anchor, time]);
 }

@@ -34,11 +34,12 @@ export function EmptyChat({ place, isNew }: { place: string | null; isNew: boole
 }
 
 /** Where a conversation was, or never was. */
-export function Nothing({ said }: { said: string }) {
+export function Nothing({ said, onRetry }: { said: string; onRetry?: () => void }) {
   return (
     <div className="threshold">
       <p>{said}</p>
-      <button type="button" className="primary" onClick={() => tab.begin()}>New chat</button>
+      {onRetry && <button type="button" className="primary" onClick={onRetry}>Try again</button>}
+      <button type="button" className={onRetry ? undefined : "primary"} onClick={() => tab.begin()}>New chat</button>
     </div>
   );
 }

@@ -4,15 +4,15 @@ import type { TalkState } from "./talk/state";
 
 /** What a screen reader is told of a reply: that it is being written, and then its words, as they are shown and not as they were marked up. */
 export function useSpoken({ messages, busy, fresh }: TalkState): string {
-  const [words, setWords] = useState("");
+  const [spoken, setSpoken] = useState({ key: "", words: "" });
   const last = messages.at(-1);
   const key = !busy && last?.role === "assistant" && fresh.has(last.key) ? last.key : null;
   useEffect(() => {
     if (key === null) return;
-    const frame = requestAnimationFrame(() => setWords(textOf(document.querySelector(`[data-key="${key}"] .words`))));
+    const frame = requestAnimationFrame(() => setSpoken({ key, words: textOf(document.querySelector(`[data-key="${key}"] .words`)) }));
     return () => cancelAnimationFrame(frame);
   }, [key]);
-  return busy ? "A reply is being written." : key === null ? "" : `Reply: ${words}`;
+  return busy ? "A reply is being written." : key === null || key !== spoken.key ? "" : `Reply: ${spoken.words}`;
 }
 
 /** The words of an element, without what is hidden from screen readers, and without buttons. */

@@ -14,7 +14,7 @@ interface Props {
   hint: string;
 }
 
-const STATUSES = [
+export const STATUSES = [
   ["active", "true now"],
   ["superseded", "no longer true"],
   ["retracted", "marked untrue"],
@@ -31,7 +31,10 @@ export function MemoriesPart({ project, user, whose, hint }: Props) {
   const [category, setCategory] = useState("");
   const [adding, setAdding] = useState(false);
   const words = useDeferredValue(query.trim());
-  const memories = usePages<Memory>(memoriesPath({ project, user, status, pinned, category, query: words }));
+  const memories = usePages<Memory>(
+    memoriesPath({ project, user, status, pinned, category, query: words }),
+    memoriesPath({ project, user, status: "", pinned: false, category: "", query: "" }),
+  );
   const isNarrowed = words !== "" || pinned || category !== "" || status !== "active";
   const categories = [...new Set([...(memories.items ?? []).flatMap((each) => each.categories ?? []), ...(category ? [category] : [])])].sort();
   return (

@@ -1,47 +1,43 @@
 import { useState } from "react";
 
-import { all, get, remove, segment, withQuery } from "../api/client";
+import { get, remove, segment, withQuery } from "../api/client";
 import { userActivityPath, userTimelinePath } from "../api/memories";
-import type { Memory } from "../api/shapes";
 import { useHouse, useHouseState } from "../house";
 import { ForgetDialog } from "../memory/forget-dialog";
+import { Page } from "../parts/page";
 import { PlaceName } from "../parts/place";
 import { toast } from "../parts/toasts";
 import { useAnswer } from "../parts/use-answer";
-import { go } from "../router";
+import { USER_PARTS, userAddress, type UserPart } from "../router";
+import { tab } from "../tab";
 import { count } from "../words";
 import { ActivityChart } from "./activity-chart";
 import { ConversationsPart } from "./conversations-part";
-import { MemoryRow } from "./memory-row";
 import { TimelinePart } from "./timeline-part";
+import { UserMemories } from "./user-memories";
 
-const PARTS = ["Profile", "Memories", "Timeline", "Conversations"] as const;
-type Part = (typeof PARTS)[number];
+const LABELS: Record<UserPart, string> = { memories: "Memories", timeline: "Timeline", conversations: "Conversations" };
 type Counts = Record<"sessions" | "messages" | "memories" | "observations" | "entities" | "entries" | "files", number>;
 
 /** What is remembered of one user, in all projects: to look at and to govern, not to recall from. */
-export function UserPage({ user }: { user: string }) {
+export function UserPage({ user, part }: { user: string; part: UserPart | null }) {
   const house = useHouse();
   const { sessions } = useHouseState();
-  const [part, setPart] = useState<Part>("Profile");
   const [erasing, setErasing] = useState(false);
   const mine = [...sessions.values()].filter((each) => each.user_id === user);
+  const shown = house.isAdmin ? USER_PARTS : (["conversations"] as const);
+  const now = shown.find((each) => each === part) ?? null;
+  const parts = [[userAddress(user), "Profile"] as const, ...shown.map((each) => [userAddress(user, each), LABELS[each]] as const)];
   return (
-    <div className="page">
-      <h1><bdi>{user}</bdi></h1>
-      <nav className="parts" aria-label="Parts">
-        {PARTS.filter((each) => house.isAdmin || each === "Profile" || each === "Conversations").map((each) => (
-          <button key={each} type="button" aria-current={each === part ? "page" : undefined} onClick={() => setPart(each)}>{each}</button>
-        ))}
-      </nav>
-      {part === "Profile" && house.isAdmin && <ActivityChart path={userActivityPath(user)} />}
-      {part === "Profile" && <Profile user={user} />}
-      {part === "Memories" && <Memories user={user} />}
-      {part === "Timeline" && <TimelinePart path={userTimelinePath(user)} />}
-      {part === "Conversations" && <ConversationsPart sessions={mine} />}
+    <Page title={user} parts={parts}>
+      {now === null && house.isAdmin && <ActivityChart path={userActivityPath(user)} />}
+      {now === null && <Profile user={user} />}
+      {now === "memories" && <UserMemories user={user} />}
+      {now === "timeline" && <TimelinePart path={userTimelinePath(user)} />}
+      {now === "conversations" && <ConversationsPart sessions={mine} />}
       {house.isAdmin && !house.me.confined && <p><button type="button" className="grave" onClick={() => setErasing(true)}>Erase everything of this user…</button></p>}
       {erasing && <EraseUser user={user} onClose={() => setErasing(false)} />}
-    </div>
+    </Page>
   );
 }
 
@@ -67,23 +63,6 @@ function Facts({ user, project }: { user: string; project: string | null }) {
   return <ul className="facts-list">{profile.answer.facts.map((fact) => <li key={fact.content} className="statement" dir="auto">{fact.content}</li>)}</ul>;
 }
 
-function Memories({ user }: { user: string }) {
-  const { sessions, projects } = useHouseState();
-  const memories = useAnswer(user, (of, signal) => all<Memory>(`/v1/users/${segment(of)}/memories`, 10_000, signal));
-  return (
-    <>
-      <p className="hint">All memories of this user, from every project. No reply is ever given this list: each conversation remembers its own project only.</p>
-      {memories.problem && <p className="trouble" role="alert">{memories.problem}</p>}
-      {memories.answer?.length === 0 && <p className="empty">No memories of this user.</p>}
-      <ul className="kept" aria-label="Memories">
-        {memories.answer?.toReversed().map((memory) => (
-          <MemoryRow key={memory.id} memory={memory} about={<PlaceName project={sessions.get(memory.session_id)?.project_id ?? null} projects={projects} />} onChanged={memories.again} />
-        ))}
-      </ul>
-    </>
-  );
-}
-
 function EraseUser({ user, onClose }: { user: string; onClose: () => void }) {
   const house = useHouse();
   const path = `/v1/users/${segment(user)}`;
@@ -99,7 +78,7 @@ function EraseUser({ user, onClose }: { user: string; onClose: () => void }) {
       onDone={() => {
         toast(`Erased ${user}.`);
         void house.readAll();
-        go("/");
+        tab.begin();
       }}
       onClose={onClose}
     />

@@ -8,10 +8,18 @@ interface Props {
   onClose: () => void;
   children: ReactNode;
   className?: string;
+  /** It shows what is not shown again: only its buttons and Escape close it. */
+  isKept?: boolean;
 }
 
-/** The browser's own modal dialog: focus stays inside, Escape closes it, and what is behind is inert. */
-export function Dialog({ title, onClose, children, className }: Props) {
+/**
+ * The browser's own modal dialog: focus stays inside, Escape closes it, and what is behind is inert. A click outside closes it too, unless
+ * something was typed in it.
+ */
+export function Dialog({ title, onClose, children, className, isKept = false }: Props) {
+  /** Whether the pointer went down outside: a selection that is dragged out of a field ends there too. */
+  const isOutside = useRef(false);
+  const isChanged = useRef(false);
   const shown = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
@@ -29,8 +37,15 @@ export function Dialog({ title, onClose, children, className }: Props) {
         event.preventDefault();
         onClose();
       }}
+      onPointerDown={(event) => {
+        isOutside.current = event.target === shown.current;
+      }}
+      onInput={(event) => {
+        // What is typed to be sent is a draft, and outlives the window.
+        if ((event.target as HTMLElement).id !== "composer") isChanged.current = true;
+      }}
       onClick={(event) => {
-        if (event.target === shown.current) onClose();
+        if (event.target === shown.current && isOutside.current && !isChanged.current && !isKept) onClose();
       }}
     >
       <div className="dialog-inside">

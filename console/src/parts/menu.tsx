@@ -49,6 +49,7 @@ export function Menu({ label, choices, children }: Props) {
       entries[to % entries.length]?.focus();
     } else if (event.key === "Escape" || event.key === "Tab") {
       event.stopPropagation();
+      if (event.key === "Escape") event.preventDefault();
       setOpen(false);
       button.current?.focus();
     }

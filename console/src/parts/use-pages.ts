@@ -15,24 +15,27 @@ export interface Paged<T> {
   again: () => void;
 }
 
-/** A list as far as it was asked for; read again, as far as it is shown, when something was said or remembered. */
-export function usePages<T>(path: string): Paged<T> {
-  const [state, setState] = useState<{ path: string; items: readonly T[]; hasMore: boolean; problem: string | null } | null>(null);
+/**
+ * A list as far as it was asked for; read again, as far as it is shown, when something was said or remembered. While another path of the
+ * same `whole` is read, as when a search is narrowed, the list stays as it was.
+ */
+export function usePages<T>(path: string, whole = path): Paged<T> {
+  const [state, setState] = useState<{ whole: string; items: readonly T[]; hasMore: boolean; problem: string | null } | null>(null);
   const [wanted, setWanted] = useState<{ path: string; pages: number; round: number }>({ path, pages: 1, round: 0 });
   const pages = wanted.path === path ? wanted.pages : 1;
   const round = wanted.round;
   useEffect(() => {
     const control = new AbortController();
     readPages<T>(path, pages, control.signal)
-      .then(([items, hasMore]) => setState({ path, items, hasMore, problem: null }))
+      .then(([items, hasMore]) => setState({ whole, items, hasMore, problem: null }))
       .catch((error: unknown) => {
-        if (!control.signal.aborted) setState({ path, items: [], hasMore: false, problem: sentence(error) });
+        if (!control.signal.aborted) setState({ whole, items: [], hasMore: false, problem: sentence(error) });
       });
     return () => control.abort();
-  }, [path, pages, round]);
+  }, [path, whole, pages, round]);
   const again = useCallback(() => setWanted((before) => ({ ...before, round: before.round + 1 })), []);
   useEffect(() => events.listen(soonAfter(again)), [again]);
-  const current = state?.path === path ? state : null;
+  const current = state?.whole === whole ? state : null;
   return {
     items: current?.items ?? null,
     hasMore: current?.hasMore ?? false,

@@ -39,7 +39,7 @@ export function KeyForm({ onMade, onClose }: { onMade: () => void; onClose: () =
   };
   if (made !== null) {
     return (
-      <Dialog title="Your new key" onClose={onClose}>
+      <Dialog title="Your new key" isKept onClose={onClose}>
         <p>Copy it now. It is shown only once.</p>
         <p className="secret"><code>{made}</code><CopyButton text={() => made} label="Copy the key" /></p>
         <div className="actions"><button type="button" className="primary" onClick={onClose}>I have it</button></div>

@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useState } from "react";
 
-import { post } from "../api/client";
+import { post, sentence } from "../api/client";
 import type { Hit, Session } from "../api/shapes";
 import { useHouse, useHouseState } from "../house";
 import { PlaceName } from "../parts/place";
@@ -21,9 +21,11 @@ interface Shown {
   /** Whether parts of further users were not searched. */
   isCut: boolean;
   done: boolean;
+  /** Why a part could not be searched, if one could not. */
+  problem: string | null;
 }
 
-const NOTHING: Omit<Shown, "query"> = { places: [], isCut: false, done: false };
+const NOTHING: Omit<Shown, "query"> = { places: [], isCut: false, done: false, problem: null };
 
 export function SearchResults({ query, onOpen }: { query: string; onOpen: (id: string, message?: string) => void }) {
   const { projects, sessions, leaving } = useHouseState();
@@ -48,7 +50,8 @@ export function SearchResults({ query, onOpen }: { query: string; onOpen: (id: s
           <ul>{hits.map((hit) => <HitRow key={hit.id} hit={hit} session={hit.session_id ?? ""} onOpen={onOpen} />)}</ul>
         </section>
       ))}
-      <p className="hint" role="status">{!found.done ? "Searching…" : isEmpty ? "Nothing found." : ""}</p>
+      <p className="hint" role="status">{!found.done ? "Searching…" : isEmpty && found.problem === null ? "Nothing found." : ""}</p>
+      {found.problem !== null && <p className="trouble" role="alert">{isEmpty ? "The search failed" : "Some projects could not be searched"}: {found.problem}</p>}
       {found.isCut && <p className="hint">Only the {MOST_USERS} users who wrote last were searched.</p>}
     </div>
   );
@@ -68,18 +71,22 @@ function useFound(query: string): Shown {
     const isOver = () => control.signal.aborted;
     const order = all.map((target) => target.project);
     const add = (project: string | null, hits: readonly Hit[]) =>
-      setShown((before) => ({ query, places: withHits(before.query === query ? before.places : [], project, hits, order), isCut, done: false }));
+      setShown((before) => ({ query, places: withHits(before.query === query ? before.places : [], project, hits, order), isCut, done: false, problem: before.query === query ? before.problem : null }));
+    const fail = (problem: string) => setShown((before) => ({ ...(before.query === query ? before : NOTHING), query, isCut, done: false, problem }));
     const search = async () => {
       const left = [...all];
       const work = async () => {
         for (let target = left.shift(); target !== undefined && !isOver(); target = left.shift()) {
-          const hits = await searchIn(target, query);
-          if (isOver()) return;
-          add(target.project, hits);
+          try {
+            const hits = await searchIn(target, query);
+            if (!isOver()) add(target.project, hits);
+          } catch (error) {
+            if (!isOver()) fail(sentence(error));
+          }
         }
       };
       await Promise.all(Array.from({ length: AT_ONCE }, work));
-      if (!isOver()) setShown((before) => ({ query, places: before.query === query ? before.places : [], isCut, done: true }));
+      if (!isOver()) setShown((before) => ({ ...(before.query === query ? before : NOTHING), query, isCut, done: true }));
     };
     const timer = setTimeout(() => void search(), AFTER);
     return () => {
@@ -122,10 +129,6 @@ function Titled({ session, onOpen }: { session: Session; onOpen: (id: string) =>
 
 async function searchIn({ project, user }: Target, query: string): Promise<Hit[]> {
   const part = user === null ? {} : { user_id: user };
-  try {
-    const { data } = await post<{ data: Hit[] }>("/v1/search", { query, project_id: project, ...part, kinds: ["episodes"], limit: MOST_HITS });
-    return data;
-  } catch {
-    return [];
-  }
+  const { data } = await post<{ data: Hit[] }>("/v1/search", { query, project_id: project, ...part, kinds: ["episodes"], limit: MOST_HITS });
+  return data;
 }

@@ -38,7 +38,7 @@ export function Sidebar({ onLeave }: { onLeave: () => void }) {
   return (
     <nav className="sidebar" aria-label="Conversations">
       <header>
-        <a className="brand" href={address} onClick={(event) => follow(event, () => { go(address); onLeave(); })}>
+        <a className="brand" href={address} onClick={(event) => follow(event, () => { tab.show(); onLeave(); })}>
           <Mark />
           Cloister
         </a>

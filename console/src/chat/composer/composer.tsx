@@ -1,13 +1,20 @@
-import { useEffect, useEffectEvent, useRef, useState, type KeyboardEvent } from "react";
+import { useEffect, useEffectEvent, useImperativeHandle, useRef, useState, type KeyboardEvent, type Ref } from "react";
 
 import { sentence } from "../../api/client";
 import { Icon } from "../../parts/icon";
 import { toast } from "../../parts/toasts";
+import { count } from "../../words";
 import { useDraft } from "./drafts";
 import { readFile, type ReadFile } from "./files";
 import { sendsWithEnter } from "./keys";
 
+/** What others may have the composer do. */
+export interface Attaching {
+  attach: (files: readonly File[]) => void;
+}
+
 interface Props {
+  ref?: Ref<Attaching>;
   session: string;
   busy: boolean;
   disabled: boolean;
@@ -20,7 +27,7 @@ interface Props {
 const LONGEST = 65_536;
 
 /** Enter sends, Shift+Enter begins a line, Escape stops, and the up arrow in an empty field edits the last message. */
-export function Composer({ session, busy, disabled, onSend, onStop, onEditLast }: Props) {
+export function Composer({ ref, session, busy, disabled, onSend, onStop, onEditLast }: Props) {
   const [text, setText] = useDraft(session);
   const [files, setFiles] = useState<readonly ReadFile[]>([]);
   const [reading, setReading] = useState(0);
@@ -34,8 +41,9 @@ export function Composer({ session, busy, disabled, onSend, onStop, onEditLast }
   }, []);
 
   const words = text.trim();
+  const tooMany = words.length - LONGEST;
   const send = () => {
-    if (!words || busy || disabled) return;
+    if (!words || tooMany > 0 || busy || disabled) return;
     if (reading > 0) {
       waits.current = true;
       return;
@@ -66,6 +74,11 @@ export function Composer({ session, busy, disabled, onSend, onStop, onEditLast }
     }
     field.current?.focus();
   };
+  useImperativeHandle(ref, () => ({
+    attach: (chosen) => {
+      if (!disabled) void attach(chosen);
+    },
+  }));
   const press = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return;
     if (sendsWithEnter(event)) {
@@ -73,6 +86,7 @@ export function Composer({ session, busy, disabled, onSend, onStop, onEditLast }
       send();
     } else if (event.key === "Escape" && busy) {
       event.stopPropagation();
+      event.preventDefault();
       onStop();
     } else if (event.key === "ArrowUp" && text === "" && !busy) {
       event.preventDefault();
@@ -87,12 +101,6 @@ export function Composer({ session, busy, disabled, onSend, onStop, onEditLast }
         event.preventDefault();
         send();
       }}
-      onDragOver={(event) => event.dataTransfer.types.includes("Files") && event.preventDefault()}
-      onDrop={(event) => {
-        if (event.dataTransfer.files.length === 0) return;
-        event.preventDefault();
-        void attach([...event.dataTransfer.files]);
-      }}
     >
       {(files.length > 0 || reading > 0) && (
         <ul className="attachments" aria-label="Attachments">
@@ -105,6 +113,11 @@ export function Composer({ session, busy, disabled, onSend, onStop, onEditLast }
           ))}
           {reading > 0 && <li className="hint" role="status">Reading…</li>}
         </ul>
+      )}
+      {tooMany > 0 && (
+        <p id="too-long" className="notice trouble" role="alert">
+          This is {count(tooMany, "character")} too long to send: at most {LONGEST.toLocaleString()}. Shorten it, or attach it as a text file.
+        </p>
       )}
       <div className="composer-field">
         <input
@@ -131,14 +144,15 @@ export function Composer({ session, busy, disabled, onSend, onStop, onEditLast }
             value={text}
             rows={1}
             dir="auto"
-            maxLength={LONGEST}
+            aria-describedby={tooMany > 0 ? "too-long" : undefined}
             disabled={disabled}
             enterKeyHint="enter"
             onChange={(event) => setText(event.target.value)}
             onKeyDown={press}
             onPaste={(event) => {
               const pasted = [...event.clipboardData.files];
-              if (pasted.length === 0) return;
+              // Word and Excel add a picture of the words that were copied.
+              if (pasted.length === 0 || event.clipboardData.types.includes("text/plain")) return;
               event.preventDefault();
               void attach(pasted);
             }}
@@ -149,7 +163,7 @@ export function Composer({ session, busy, disabled, onSend, onStop, onEditLast }
             <Icon name="stop" />
           </button>
         ) : (
-          <button type="submit" className="round primary" disabled={!words || disabled} aria-label="Send" title="Send">
+          <button type="submit" className="round primary" disabled={!words || tooMany > 0 || disabled} aria-label="Send" title="Send">
             <Icon name="send" />
           </button>
         )}

@@ -16,10 +16,12 @@ interface Props {
   item: ReceiptItem;
   session: string;
   onChanged: () => void;
+  /** Called when the link to where it was said is followed. */
+  onLeave?: () => void;
 }
 
 /** One thing that was recalled: its words, where and when it was said, and what can be done about it. */
-export function Card({ item, session, onChanged }: Props) {
+export function Card({ item, session, onChanged, onLeave }: Props) {
   const [doing, setDoing] = useState<"correct" | "forget" | null>(null);
   const [isOpen, setOpen] = useState(false);
   const choices = useChoices(item, session, setDoing, onChanged);
@@ -30,7 +32,7 @@ export function Card({ item, session, onChanged }: Props) {
       {words.length > 240 && <button type="button" className="link" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>{isOpen ? "Less" : "More"}</button>}
       {item.is_changed && <p className="hint">{item.kind === "memory" ? "Corrected since" : "Changed since"}: the model was given other words.</p>}
       <footer>
-        {item.session_id && <Source session={item.session_id} message={item.kind === "message" ? item.id : (item.source_message_ids[0] ?? null)} />}
+        {item.session_id && <Source session={item.session_id} message={item.kind === "message" ? item.id : (item.source_message_ids[0] ?? null)} {...(onLeave ? { onLeave } : {})} />}
         <span className="kind">{kindOf(item)}</span>
         {item.created_at && <When moment={item.created_at} />}
         {choices.length > 0 && <Menu label="Actions" choices={choices} />}

@@ -33,7 +33,7 @@ export function Recalled({ session, project, message, onClose }: Props) {
       </header>
       {receipt.problem && <p className="trouble" role="alert">{receipt.problem}</p>}
       {!receipt.answer && !receipt.problem && <p className="hint" role="status">Loading…</p>}
-      {receipt.answer && <Found receipt={receipt.answer} session={session} project={project} onChanged={receipt.again} />}
+      {receipt.answer && <Found receipt={receipt.answer} session={session} project={project} onChanged={receipt.again} onLeave={() => isOverTheChat() && onClose()} />}
       {receipt.answer && (
         <footer>
           <button type="button" className="link" onClick={() => setShowsPrompt(true)}>Show the exact prompt</button>
@@ -49,20 +49,28 @@ interface FoundProps {
   session: string;
   project: string | null;
   onChanged: () => void;
+  /** Called when a link to a message is followed. */
+  onLeave: () => void;
 }
 
-function Found({ receipt, session, project, onChanged }: FoundProps) {
+/** Whether the drawer covers the messages, as it does in a narrow window. */
+function isOverTheChat(): boolean {
+  return matchMedia("(max-width: 75rem)").matches;
+}
+
+function Found({ receipt, session, project, onChanged, onLeave }: FoundProps) {
   const { projects } = useHouseState();
   if (receipt.sent?.placeholders.length === 0) return <NoPlaceholders prompt={receipt.sent.prompt} session={session} project={receipt.pool.project_id} />;
   const groups = groupsOf(receipt.items);
+  const reason = reasonOf(receipt, session, inPlace(project, projects), placeName(project, projects));
   return (
     <>
-      <p className="reason">{reasonOf(receipt, session, inPlace(project, projects), placeName(project, projects))}</p>
+      {reason !== null && <p className="reason">{reason}</p>}
       {receipt.summary.map((line) => <p key={line} className="hint">{line}.</p>)}
       {groups.map(({ title, items }) => (
         <section key={title} aria-label={title}>
           <h3>{title} <span className="number">{items.length}</span></h3>
-          <ul className="recalled-cards">{items.map((item) => <Card key={item.id} item={item} session={session} onChanged={onChanged} />)}</ul>
+          <ul className="recalled-cards">{items.map((item) => <Card key={item.id} item={item} session={session} onChanged={onChanged} onLeave={onLeave} />)}</ul>
         </section>
       ))}
     </>
@@ -99,9 +107,10 @@ function EditOwnPrompt({ id }: { id: string }) {
   );
 }
 
-/** Why the items were allowed in, said once for all of them. */
-export function reasonOf(receipt: Pick<Receipt, "given" | "items">, session: string, where: string, name: string): string {
+/** Why the items were allowed in, said once for all of them; null if none of them can be read any more. */
+export function reasonOf(receipt: Pick<Receipt, "given" | "items">, session: string, where: string, name: string): string | null {
   if (receipt.given === 0) return `Nothing related was found in ${name}.`;
+  if (receipt.items.length === 0) return null;
   const here = receipt.items.filter((item) => item.session_id === session).length;
   if (here === 0) return `From other chats ${where}.`;
   return here === receipt.items.length ? "From this chat." : `From this chat and other chats ${where}.`;

@@ -10,6 +10,7 @@ import { Icon } from "../../parts/icon";
 import { useAnswer } from "../../parts/use-answer";
 import { count } from "../../words";
 import { below, type Versions } from "../talk/branches";
+import type { Talk } from "../talk/talk";
 
 export function DeleteButton({ locked, onClick }: { locked: boolean; onClick: () => void }) {
   return (
@@ -20,14 +21,14 @@ export function DeleteButton({ locked, onClick }: { locked: boolean; onClick: ()
 }
 
 interface Props {
-  session: string;
+  talk: Talk;
   message: string;
   versions: Versions | undefined;
-  onDone: () => Promise<void>;
   onClose: () => void;
 }
 
-export function DeleteMessage({ session, message, versions, onDone, onClose }: Props) {
+export function DeleteMessage({ talk, message, versions, onClose }: Props) {
+  const session = talk.session;
   const [problem, setProblem] = useState<string | null>(null);
   const [deleting, setDeleting] = useState(false);
   const stored = useAnswer<StoredMessage[]>(versions ? session : null, allBranches);
@@ -36,15 +37,19 @@ export function DeleteMessage({ session, message, versions, onDone, onClose }: P
   const act = async () => {
     setDeleting(true);
     try {
-      // The version that stays is shown before the other one goes, the last message first: what is left is whole at any time.
-      if (other !== undefined) await chooseBranch(session, other);
-      for (const id of [...after.reverse(), message]) await remove(`/v1/messages/${id}`);
+      await talk.deleting(async (onGone) => {
+        // The version that stays is shown before the other one goes, the last message first: what is left is whole at any time.
+        if (other !== undefined) await chooseBranch(session, other);
+        for (const id of [...after.reverse(), message]) {
+          await remove(`/v1/messages/${id}`);
+          onGone(id);
+        }
+      }, other ?? null);
       onClose();
     } catch (error) {
       setProblem(sentence(error));
       setDeleting(false);
     }
-    await onDone();
   };
   return (
     <Dialog title={versions ? "Delete this version" : "Delete this message"} onClose={onClose}>

@@ -18,6 +18,8 @@ export function Editor({ words, onCancel, onSend }: Props) {
     if (event.nativeEvent.isComposing) return;
     if (event.key === "Escape") {
       event.stopPropagation();
+      // Nor does it close the window around it.
+      event.preventDefault();
       onCancel();
     }
     if (sendsWithEnter(event)) {

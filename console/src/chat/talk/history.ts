@@ -37,12 +37,27 @@ export async function withNewer(session: string, loaded: Loaded): Promise<Loaded
   return { messages: [...loaded.messages, ...page.messages], receipts: joined(loaded, page), older: loaded.older, newer: page.newer };
 }
 
+/** How something that was read joins what is loaded by the time that it arrives. */
+export type Joining = (now: Loaded) => Loaded;
+
 /** What was loaded, with its end as it is now. If the two do not touch, because much has changed, only the end is left. */
 export function withEnd(loaded: Loaded, end: Loaded): Loaded {
   const first = end.messages[0]?.id;
   const from = first === undefined ? -1 : loaded.messages.findIndex((message) => message.id === first);
   if (from < 0) return end;
   return { messages: [...loaded.messages.slice(0, from), ...end.messages], receipts: joined(loaded, end), older: from === 0 ? end.older : loaded.older, newer: null };
+}
+
+/** Without messages that were deleted. */
+export function without(loaded: Loaded, gone: ReadonlySet<string>): Loaded {
+  return { ...loaded, messages: loaded.messages.filter((message) => !gone.has(message.id)) };
+}
+
+/** What was loaded up to this message, as the beginning of a branch that ends after it; null: nothing of it. */
+export function upTo(loaded: Loaded, last: string | null): Loaded {
+  if (loaded.newer === null) return loaded;
+  const at = loaded.messages.findIndex((message) => message.id === last);
+  return at < 0 ? NOTHING_LOADED : { ...loaded, messages: loaded.messages.slice(0, at + 1), newer: null };
 }
 
 function fromPage(page: MessagePage): Loaded {

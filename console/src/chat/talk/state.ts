@@ -4,8 +4,8 @@ import { sentence } from "../../api/client";
 import type { Versions } from "./branches";
 import type { Said } from "./said";
 
-/** `new`: nothing was said yet, and the server knows nothing of it. `missing`: the address names it, and there is none. */
-export type Phase = "loading" | "new" | "here" | "gone" | "missing" | "unreachable";
+/** `new`: nothing was said yet, and the server knows nothing of it. `missing`: the address names it, and there is none. `refused`: the server answered, and did not show it. */
+export type Phase = "loading" | "new" | "here" | "gone" | "missing" | "unreachable" | "refused";
 
 export interface Notice {
   tone: "calm" | "trouble";

@@ -1,9 +1,12 @@
 /** Reads a reply as it is written: the server-sent events of a chat turn, in the format of the AI SDK's UI message stream. */
 
-import { checkedFetch, segment } from "../../api/client";
+import { checkedFetch, Refusal, segment } from "../../api/client";
 import type { Context, Status } from "../../api/shapes";
 
 const SHOW_EVERY = 40;
+/** A turn whose server was killed ends by itself, within seconds: so often, and after so long each time, it is asked for again. */
+const RETRIES = 10;
+const RETRY_AFTER = 1_000;
 
 /** What the last event of a turn says about the reply. */
 export interface ReplyEnd {
@@ -50,7 +53,7 @@ export interface TurnRequest {
   project?: string | null;
 }
 
-export function startTurn({ id, text, trigger, messageId, project }: TurnRequest): Promise<Response> {
+function startTurn({ id, text, trigger, messageId, project }: TurnRequest): Promise<Response> {
   return checkedFetch("/v1/chat/stream", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
@@ -62,6 +65,23 @@ export function startTurn({ id, text, trigger, messageId, project }: TurnRequest
       ...(project === undefined ? {} : { project_id: project }),
     }),
   });
+}
+
+/** Begin a turn. One that nobody answers any more, because its server was killed, is waited for until it has ended. */
+export async function startTurnInTime(request: TurnRequest): Promise<Response> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startTurn(request);
+    } catch (error) {
+      if (!(error instanceof Refusal && error.code === "turn_in_progress") || attempt > RETRIES) throw error;
+      const running = await followTurn(request.id);
+      if (running !== null) {
+        await running.body?.cancel();
+        throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER));
+    }
+  }
 }
 
 /** The stream of the turn that is running in a session; null if none is. */

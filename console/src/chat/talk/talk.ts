@@ -7,15 +7,13 @@ import type { StoredMessage } from "../../api/shapes";
 import { drafts } from "../composer/drafts";
 import { messagesOf, type ReadFile } from "../composer/files";
 import { versionsOf, type Versions } from "./branches";
-import { loadAround, loadEnd, NOTHING_LOADED, withEnd, withNewer, withOlder, type Loaded } from "./history";
+import { loadAround, loadEnd, NOTHING_LOADED, upTo, withEnd, withNewer, without, withOlder, type Joining, type Loaded } from "./history";
+import { Readings } from "./readings";
 import { fromStored, newSaid, upToTheQuestion, type Said } from "./said";
 import { IN_PROGRESS, NOTHING_KNOWN, trouble, unchanged, type TalkHost, type TalkState } from "./state";
-import { CutOff, followTurn, readShown, startTurn, turnPath, type FinishedReply, type TurnRequest } from "./stream";
+import { CutOff, followTurn, readShown, startTurnInTime, turnPath, type FinishedReply, type TurnRequest } from "./stream";
 
 const SOON = 80;
-/** A turn whose server was killed ends by itself, within seconds: so often, and after so long each time, it is asked for again. */
-const RETRIES = 10;
-const RETRY_AFTER = 1_000;
 
 export class Talk {
   private state = NOTHING_KNOWN;
@@ -32,6 +30,7 @@ export class Talk {
   private readonly keys = new Map<string, string>();
   /** Whether the last turn that the server has published is still running. */
   private isTurnOpen = false;
+  private readonly readings = new Readings();
 
   constructor(
     readonly session: string,
@@ -72,22 +71,31 @@ export class Talk {
 
   /** Say something. Files are recorded before it, each as messages with its name. Returns those that could not be. */
   async send(text: string, files: readonly ReadFile[] = []): Promise<readonly ReadFile[]> {
-    if (this.running) return files;
-    try {
-      await this.toEnd();
-    } catch (error) {
+    if (this.running) {
       drafts.put(this.session, text);
-      this.become({ notice: trouble(error) });
       return files;
     }
-    const left = files.length > 0 ? await this.attach(files) : [];
-    if (left.length > 0) {
-      drafts.put(this.session, text);
-      return left;
+    // From now on: a page that is left while files are sent gives the words back.
+    drafts.sending(this.session, text, this.lastQuestion()?.id ?? null);
+    const left = await this.prepare(files);
+    if (left === null || left.length > 0 || this.isRunning()) {
+      drafts.giveBack(this.session);
+      return left ?? files;
     }
     drafts.sending(this.session, text, this.lastQuestion()?.id ?? null);
     await this.run(this.state.messages, text, { id: this.session, text, trigger: "submit-message" });
     return [];
+  }
+
+  /** Show the end, and store the files there. Returns those that could not be stored; null if not even the end could be read. */
+  private async prepare(files: readonly ReadFile[]): Promise<readonly ReadFile[] | null> {
+    try {
+      await this.toEnd();
+    } catch (error) {
+      this.become({ notice: trouble(error) });
+      return null;
+    }
+    return files.length > 0 ? this.attach(files) : [];
   }
 
   private async attach(files: readonly ReadFile[]): Promise<readonly ReadFile[]> {
@@ -142,25 +150,37 @@ export class Talk {
   async choose(message: string): Promise<void> {
     try {
       await chooseBranch(this.session, message);
-      await this.reload();
+      this.readings.expectFewer();
+      // In the middle of a conversation, what is loaded is of the other branch.
+      await this.reload(this.loaded.newer === null ? null : message);
     } catch (error) {
       this.become({ notice: error instanceof Refusal && error.code === "turn_in_progress" ? IN_PROGRESS : trouble(error) });
     }
   }
 
-  /** Read again what was changed from here. */
-  async refresh(): Promise<void> {
-    if (!this.running) await this.reload();
+  /** Ask again for what the server did not show. */
+  retry = (): Promise<void> => this.catchUp();
+
+  /** Carry out a deletion that says what it has deleted, also where it fails; then read again, at a message if one is named. */
+  async deleting(act: (onGone: (message: string) => void) => Promise<void>, at: string | null): Promise<void> {
+    const gone = new Set<string>();
+    try {
+      await this.readings.whileDeleting(() => act((message) => gone.add(message)));
+    } finally {
+      this.loaded = without(this.loaded, gone);
+      if (!this.running) await this.reload(this.loaded.newer === null ? null : at);
+    }
   }
 
-  async loadOlder(): Promise<void> {
-    const loaded = await withOlder(this.session, this.loaded);
-    if (!this.running) this.show(loaded);
-  }
+  loadOlder = (): Promise<void> => this.extend(withOlder);
 
-  async loadNewer(): Promise<void> {
-    const loaded = await withNewer(this.session, this.loaded);
-    if (!this.running) this.show(loaded);
+  loadNewer = (): Promise<void> => this.extend(withNewer);
+
+  /** Nothing is shown of it if something else was loaded meanwhile. */
+  private async extend(by: (session: string, loaded: Loaded) => Promise<Loaded>): Promise<void> {
+    const before = this.loaded;
+    const loaded = await by(this.session, before);
+    if (!this.running && this.loaded === before) this.show(loaded);
   }
 
   /** Load the end, if the part that is loaded is not the end. */
@@ -206,6 +226,7 @@ export class Talk {
       this.become({ phase: "new", messages: [] });
       return true;
     }
+    const reading = this.readings.begin();
     try {
       // Asked at once where it is known to be there; one that is missing is no error in the browser's console.
       const [found, early] = await Promise.all([findSession(this.session), this.exists || this.host.isListed() ? this.read(at) : null]);
@@ -214,11 +235,13 @@ export class Talk {
         this.lose();
         return true;
       }
-      const loaded = early ?? (await this.read(at));
+      const joined = early ?? (await this.read(at));
       const versions = found.is_forked ? versionsOf(await allBranches(this.session)) : new Map<string, Versions>();
-      if (this.isRunning()) return true;
+      if (this.isRunning() || !this.readings.takes(reading)) return true;
       this.become({ versions });
-      this.show(loaded);
+      // What others have deleted may be anywhere in what was loaded: only the end is left, and the rest is loaded again.
+      const isStale = this.readings.hasFallen(found.message_count);
+      this.show(!isStale ? joined(this.loaded) : this.loaded.newer === null ? joined(NOTHING_LOADED) : await loadEnd(this.session));
       await this.found(null);
       return true;
     } catch (error) {
@@ -226,23 +249,26 @@ export class Talk {
         if (!this.isRunning()) this.lose();
         return true;
       }
-      if (this.state.phase === "loading") this.become({ phase: "unreachable" });
+      const isRefused = error instanceof Refusal;
+      if (this.state.phase === "loading" || this.state.phase === "refused") this.become({ phase: isRefused ? "refused" : "unreachable", ...(isRefused ? { notice: trouble(error) } : {}) });
       return false;
     }
   }
 
-  private async read(at: string | null): Promise<Loaded> {
+  private async read(at: string | null): Promise<Joining> {
     if (at !== null) {
       try {
-        return await loadAround(this.session, at);
+        const around = await loadAround(this.session, at);
+        return () => around;
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         this.become({ notice: { tone: "calm", text: "That message is not in this conversation any more." } });
       }
     }
     // Somewhere in the middle: what comes at the end is loaded when the reader gets there.
-    if (this.loaded.newer !== null) return this.loaded;
-    return withEnd(this.loaded, await loadEnd(this.session));
+    if (this.loaded.newer !== null) return (now) => now;
+    const end = await loadEnd(this.session);
+    return (now) => (now.newer === null ? withEnd(now, end) : now);
   }
 
   private lose(): void {
@@ -275,8 +301,10 @@ export class Talk {
     let isStored = false;
     await this.follow([...base, ...question], async () => {
       try {
-        const response = await this.start({ ...request, ...(this.exists ? {} : { project: this.project }) });
+        const response = await startTurnInTime({ ...request, ...(this.exists ? {} : { project: this.project }) });
         isStored = true;
+        this.readings.expectFewer();
+        this.loaded = upTo(this.loaded, base.at(-1)?.id ?? null);
         drafts.sent(this.session);
         this.become({ messages: this.state.messages.map((each) => (each.status === "sending" ? { ...each, status: "completed" } : each)) });
         void this.found(before.length === 0 ? words : null);
@@ -288,23 +316,6 @@ export class Talk {
       }
     });
     return isStored;
-  }
-
-  /** Begin a turn. One that nobody answers any more, because its server was killed, is waited for until it has ended. */
-  private async start(request: TurnRequest): Promise<Response> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await startTurn(request);
-      } catch (error) {
-        if (!(error instanceof Refusal && error.code === "turn_in_progress") || attempt > RETRIES) throw error;
-        const running = await followTurn(this.session);
-        if (running !== null) {
-          await running.body?.cancel();
-          throw error;
-        }
-        await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER));
-      }
-    }
   }
 
   private async follow(base: readonly Said[], start: () => Promise<Response>): Promise<void> {
