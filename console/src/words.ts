@@ -10,9 +10,9 @@ export function placeName(project: string | null, projects: readonly Project[]):
   return projects.find((each) => each.project_id === project)?.name ?? "A project";
 }
 
-/** A project inside a sentence: "in Garden", "outside of all projects". */
+/** A project inside a sentence: "in Garden", "in no project". */
 export function inPlace(project: string | null, projects: readonly Project[]): string {
-  return project === null ? "outside of all projects" : `in ${placeName(project, projects)}`;
+  return project === null ? "in no project" : `in ${placeName(project, projects)}`;
 }
 
 /** One line that says what a project is, or what it means to be in none. */
@@ -55,16 +55,15 @@ export function recallSentence(project: string | null, projects: readonly Projec
 /** What a move makes visible where, before it is done. */
 export function moveSentence(session: Pick<Session, "project_id" | "user_id" | "message_count">, to: string | null, projects: readonly Project[]): string {
   const { project_id: from, message_count: messages } = session;
-  const said = messages === 1 ? "Its one message" : `All of its ${count(messages, "message")}`;
-  const visible = `${said} can then be recalled by ${readersOf(session.user_id, to, projects)}, and by none ${inPlace(from, projects)} any more.`;
-  return from === null ? visible : `${visible} Entities that were learned from it stay ${inPlace(from, projects)}.`;
+  const visible = `After the move, ${readersOf(session.user_id, to, projects)} can recall its ${count(messages, "message")}. Chats ${inPlace(from, projects)} no longer can.`;
+  return from === null ? visible : `${visible} Entities learned from it stay ${inPlace(from, projects)}.`;
 }
 
 /** Who recalls what a conversation of this user says in a project. */
 function readersOf(user: string | null, project: string | null, projects: readonly Project[]): string {
-  const conversations = `every conversation ${inPlace(project, projects)}`;
-  if (isSharedByMembers(project, projects)) return conversations;
-  return user === null ? `${conversations} that has no user` : `${conversations} of the user ${user}`;
+  const chats = `chats ${inPlace(project, projects)}`;
+  if (isSharedByMembers(project, projects)) return `all ${chats}`;
+  return user === null ? `${chats} that have no user` : `${user}’s ${chats}`;
 }
 
 /** A number and its noun, in the reader's way of writing numbers. */

@@ -46,6 +46,10 @@ const OLD_WORDS = [
   "takes no more requests for",
   "look into the log of its server",
   "all of it is still recent",
+  "can then be recalled by",
+  "outside of all projects",
+  "recalled no more",
+  "confined to",
 ];
 
 const SOURCES: Record<string, string> = import.meta.glob("../src/**/*.{ts,tsx}", { query: "?raw", import: "default", eager: true });

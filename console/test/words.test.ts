@@ -19,18 +19,18 @@ describe("a move", () => {
   it("says what becomes visible where, and what stays", () => {
     const told = { project_id: "proj_1", user_id: null, message_count: 2 };
     expect(moveSentence(told, null, [garden])).toBe(
-      "All of its 2 messages can then be recalled by every conversation outside of all projects that has no user, and by none in Garden any more. Entities that were learned from it stay in Garden.",
+      "After the move, chats in no project that have no user can recall its 2 messages. Chats in Garden no longer can. Entities learned from it stay in Garden.",
     );
     expect(moveSentence({ ...told, project_id: null, message_count: 1 }, "proj_1", [garden])).toBe(
-      "Its one message can then be recalled by every conversation in Garden, and by none outside of all projects any more.",
+      "After the move, all chats in Garden can recall its 1 message. Chats in no project no longer can.",
     );
   });
 
   it("names the user whose conversations recall it where a place is divided by user", () => {
     const divided: Project = { ...garden, member_visibility: "private" };
     const told = { project_id: null, user_id: "ana", message_count: 1 };
-    expect(moveSentence(told, "proj_1", [divided])).toContain("by every conversation in Garden of the user ana, and");
-    expect(moveSentence({ ...told, user_id: null }, "proj_1", [divided])).toContain("in Garden that has no user, and");
+    expect(moveSentence(told, "proj_1", [divided])).toContain("After the move, ana’s chats in Garden can");
+    expect(moveSentence({ ...told, user_id: null }, "proj_1", [divided])).toContain("chats in Garden that have no user can");
   });
 });
 

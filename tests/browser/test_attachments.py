@@ -38,7 +38,7 @@ def test_a_text_file_is_a_message_with_its_name_and_the_model_reads_it(desk: Des
     tab.converse("What does it say?", "Noted.")
     file = tab.page.get_by_role("article", name="Attached file")
     expect(file).to_have_text("notes.txt")
-    file.get_by_role("button").click()
+    file.get_by_role("button", name="notes.txt").click()
     expect(file).to_contain_text("The gate code is 4417.")
     assert "The gate code is 4417." in str(model.asked[-1].body)
     first, question, _ = messages(desk.tenant, tab.session)
@@ -80,6 +80,23 @@ def test_a_long_file_is_several_messages(desk: Desk) -> None:
     files = tab.page.get_by_role("article", name="Attached file")
     expect(files).to_have_count(4)
     expect(files.first).to_have_text("long.txt (1/4)")
+
+
+def test_a_hit_in_a_file_opens_the_file_which_can_be_deleted(desk: Desk) -> None:
+    """It led to a closed chip, and there was no way to delete it."""
+    tab = desk.sign_in()
+    attach(tab, "notes.txt", "text/plain", b"The gate code is 4417.")
+    tab.converse("What does it say?", "Noted.")
+    tab.new_chat()
+    tab.page.get_by_label("Search conversations").fill("gate code")
+    tab.page.get_by_role("region", name="Search results").get_by_role("link", name="4417").click()
+    file = tab.page.get_by_role("article", name="Attached file")
+    expect(file).to_contain_text("The gate code is 4417.")
+    expect(tab.page.locator(".attached.found")).to_be_in_viewport()
+    file.get_by_role("button", name="Delete").click()
+    tab.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(file).to_have_count(0)
+    assert [each["content"] for each in messages(desk.tenant, tab.session)] == ["What does it say?", "Noted."]
 
 
 def test_what_cannot_be_read_says_why_and_nothing_is_attached(desk: Desk) -> None:

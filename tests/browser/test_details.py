@@ -14,6 +14,11 @@ from support.databases.folders import quick_folder
 from support.servers.fake_endpoint import FakeEndpoint
 from support.servers.http_server import serving
 
+# Not before the message is where it will stay.
+SCROLL_AWAY = """list => new Promise((done) => setTimeout(() => {
+    list.scrollTo({top: list.scrollHeight});
+    done();
+}, 300))"""
 DROPPED = """() => {
     const data = new DataTransfer();
     data.items.add(new File(["The gate code is 4417."], "notes.txt", {type: "text/plain"}));
@@ -286,7 +291,7 @@ def test_the_same_hit_leads_to_its_message_again(desk: Desk) -> None:
         tab.page.get_by_label("Search conversations").fill("line number 3")
         tab.page.get_by_role("region", name="Search results").get_by_role("link", name="line number 3 of").first.click()
         expect(tab.page.locator(f"#{ids[6]}")).to_be_in_viewport()
-        tab.page.locator(".messages").evaluate("list => list.scrollTo({top: list.scrollHeight})")
+        tab.page.locator(".messages").evaluate(SCROLL_AWAY)
         expect(tab.page.locator(f"#{ids[6]}")).not_to_be_in_viewport()
 
 

@@ -54,6 +54,9 @@ def test_two_example_projects_answer_the_same_question_each_with_its_own_and_are
     expect(tab.page.get_by_label("Project of this conversation")).to_have_value(re.compile("proj_"))
     tab.page.get_by_role("link", name="Start", exact=True).click()
     wall.get_by_role("button", name="Throw the examples away").click()
+    dialog = tab.page.get_by_role("dialog", name="Throw the examples away")
+    expect(dialog).to_contain_text("the project “Example: Home” with 1 conversation and 1 message")
+    dialog.get_by_role("button", name="Throw away").click()
     expect(wall.get_by_role("button", name="Create the example projects")).to_be_visible()
     assert [project["name"] for project in desk.tenant.admin.everything("/org/projects")] == ["Default"]
     assert desk.tenant.admin.everything("/v1/sessions") == []

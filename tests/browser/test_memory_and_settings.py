@@ -112,7 +112,7 @@ def test_projects_are_made_changed_made_default_and_deleted(desk: Desk) -> None:
     expect(card).to_contain_text("default")
     old = main.get_by_role("listitem").filter(has=tab.page.get_by_role("heading", name="Default", exact=True))
     old.get_by_role("button", name="Delete").click()
-    expect(dialog).to_contain_text("No conversation is deleted.")
+    expect(dialog).to_contain_text("Nothing is lost")
     dialog.get_by_role("button", name="Delete the project").click()
     expect(old).to_have_count(0)
 
@@ -126,11 +126,11 @@ def test_org_5_a_project_is_deleted_with_its_contents_only_after_its_name_was_ty
     main, dialog = tab.page.get_by_role("main"), tab.page.get_by_role("dialog")
     card = main.get_by_role("listitem").filter(has=tab.page.get_by_role("heading", name="Garden"))
     card.get_by_role("button", name="Delete").click()
-    expect(dialog.get_by_label("keep, in no project")).to_be_checked()
-    expect(dialog).to_contain_text("No conversation is deleted.")
-    dialog.get_by_label("delete for good").check()
+    expect(dialog.get_by_label("keep them, in no project")).to_be_checked()
+    expect(dialog).to_contain_text("Nothing is lost")
+    dialog.get_by_label("delete them for good").check()
     expect(dialog).to_contain_text("1 conversation with 2 messages")
-    expect(dialog).not_to_contain_text("No conversation is deleted.")
+    expect(dialog).not_to_contain_text("Nothing is lost")
     button = dialog.get_by_role("button", name="Delete the project and everything in it")
     expect(button).to_be_disabled()
     dialog.get_by_label("to confirm").fill("garden")
@@ -189,7 +189,7 @@ def test_a_key_of_one_user_reaches_that_user_only(desk: Desk) -> None:
     dialog.get_by_role("button", name="Create").click()
     key = dialog.locator(".secret code").inner_text()
     dialog.get_by_role("button", name="I have it").click()
-    expect(main.get_by_role("listitem").filter(has_text="Ada's phone")).to_contain_text("bound to the user ada")
+    expect(main.get_by_role("listitem").filter(has_text="Ada's phone")).to_contain_text("only for the user ada")
     with new_client(desk.tenant.address, key) as phone:
         assert [each["external_id"] for each in phone.get("/v1/sessions").json()["data"]] == ["gate"]
         assert phone.get("/v1/sessions/bens").status_code == 404
@@ -213,7 +213,7 @@ def test_a_key_is_shown_once_and_revoked_at_once(desk: Desk) -> None:
         seen = phone.get("/console/session").json()
         assert (seen["permissions"], seen["project_id"], seen["confined"]) == (["read"], garden, True)
         card = main.get_by_role("listitem").filter(has_text="phone")
-        expect(card).to_contain_text("May read; confined to Garden")
+        expect(card).to_contain_text("May read; only in Garden")
         card.get_by_role("button", name="Revoke").click()
         dialog.get_by_role("button", name="Revoke").click()
         expect(card).to_have_count(0)

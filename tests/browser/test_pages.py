@@ -188,7 +188,7 @@ def searching(tab: Tab) -> None:
 def moving(tab: Tab) -> None:
     sidebar(tab)
     tab.menu("Beans along the south wall", "Move…")
-    expect(tab.page.get_by_role("dialog")).to_contain_text("can then be recalled by every conversation in")
+    expect(tab.page.get_by_role("dialog")).to_contain_text("can recall its")
 
 
 def memory(tab: Tab) -> None:

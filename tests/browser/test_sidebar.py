@@ -83,8 +83,7 @@ def test_a_move_by_menu_says_first_what_becomes_visible_where(desk: Desk) -> Non
     dialog = tab.page.get_by_role("dialog")
     dialog.get_by_label("Garden").check()
     expect(dialog).to_contain_text(
-        "Its one message can then be recalled by every conversation in Garden that has no user, "
-        "and by none outside of all projects any more."
+        "After the move, chats in Garden that have no user can recall its 1 message. Chats in no project no longer can."
     )
     assert project_of(desk.tenant, "diary") is None
     dialog.get_by_role("button", name="Move").click()
@@ -98,9 +97,9 @@ def test_a_move_by_drag_asks_the_same_and_can_be_left(desk: Desk) -> None:
     drag(tab, "The gate", "No project")
     dialog = tab.page.get_by_role("dialog")
     expect(dialog).to_contain_text(
-        "by every conversation outside of all projects that has no user, and by none in Garden any more."
+        "chats in no project that have no user can recall its 1 message. Chats in Garden no longer can."
     )
-    expect(dialog).to_contain_text("Entities that were learned from it stay in Garden.")
+    expect(dialog).to_contain_text("Entities learned from it stay in Garden.")
     tab.page.keyboard.press("Escape")
     expect(dialog).to_have_count(0)
     assert project_of(desk.tenant, "gate") == garden

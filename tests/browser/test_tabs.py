@@ -101,7 +101,7 @@ def test_tab_5_two_tabs_cannot_interleave_and_the_second_is_told(desk: Desk, mod
     gate.let(1)
     expect(first.replies.last).to_contain_text("One at")
     second.say("Second.")
-    expect(second.page.get_by_role("alert")).to_contain_text("A reply is already being written in this conversation")
+    expect(second.page.get_by_role("alert")).to_contain_text("A reply is already being written here")
     slow.let_go()
     expect(second.composer).to_have_value("Second.")
     expect(second.questions).to_have_text(["The gate code is 4417.", "First."])

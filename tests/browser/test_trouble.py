@@ -214,9 +214,11 @@ def test_a_reply_goes_on_while_its_page_is_loaded_again_and_is_followed_there(de
     tab = desk.sign_in()
     gate = Gate()
     model.answers(words("All ", "of ", "it.", gate=gate))
+    model.title = words("Everything")
     tab.say("Say all of it.")
     gate.let(1)
     expect(tab.replies.last).to_contain_text("All")
+    expect(tab.row("Say all of it.")).to_be_visible()
     tab.page.reload()
     expect(tab.replies.last).to_contain_text("All")
     expect(tab.questions).to_have_text(["Say all of it."])
@@ -226,6 +228,8 @@ def test_a_reply_goes_on_while_its_page_is_loaded_again_and_is_followed_there(de
     expect(tab.replies.last).to_contain_text("All of it.")
     tab.is_idle()
     expect(tab.replies).to_have_count(1)
+    # The page that had given it its first title is gone.
+    expect(tab.row("Everything")).to_be_visible()
 
 
 def test_a_slow_network_is_waited_for(desk: Desk) -> None:

@@ -14,6 +14,7 @@ from cloister.domain.timestamps import now
 from cloister.services.processes import Process, Processes
 from support.clients.chat_client import Gate, asking, streaming, words
 from support.databases.engines import Engine
+from support.servers.children import children
 from support.servers.fake_endpoint import FakeEndpoint
 from support.servers.http_server import Server, ServerProcess, Tenant, new_client
 from support.waiting import eventually
@@ -191,25 +192,25 @@ def test_several_processes_answer_as_one_and_are_replaced_without_a_failed_reque
             assert answer.status_code == 204
             cookies = dict(browser.cookies)
         assert {_asked(serving.address, cookies=cookies) for _ in range(12)} == {200}
-        first = _children(serving.process.pid)
+        first = children(serving.process.pid)
         assert len(first) == 2
 
         os.kill(min(first), signal.SIGKILL)
-        eventually(lambda: len(_children(serving.process.pid) - {min(first)}) == 2, seconds=30)
+        eventually(lambda: len(children(serving.process.pid) - {min(first)}) == 2, seconds=30)
 
         stop, failed, said = threading.Event(), list[str](), list[str]()
         writer = threading.Thread(target=_write, args=(tenant, stop, failed, said))
         writer.start()
-        before = _children(serving.process.pid)
+        before = children(serving.process.pid)
         serving.process.send_signal(signal.SIGHUP)
-        eventually(lambda: not _children(serving.process.pid) & before, seconds=60)
+        eventually(lambda: not children(serving.process.pid) & before, seconds=60)
         stop.set()
         writer.join(30)
         assert failed == []
         stored = [each["content"] for each in tenant.admin.everything("/v1/sessions/roses/messages")]
         assert [text for text in said if text not in stored] == []
         assert len(stored) == len(set(stored))
-        last = _children(serving.process.pid)
+        last = children(serving.process.pid)
         assert serving.stop() == 0
         eventually(lambda: not any(_is_running(process) for process in last), seconds=10)
 
@@ -255,10 +256,6 @@ def _write(tenant: Tenant, stop: threading.Event, failed: list[str], said: list[
                     failed.append(repr(error))
         said.append(text)
         time.sleep(0.01)
-
-
-def _children(parent: int) -> set[int]:
-    return {int(each) for each in Path(f"/proc/{parent}/task/{parent}/children").read_text().split()}
 
 
 def _is_running(process: int) -> bool:

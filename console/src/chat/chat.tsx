@@ -20,7 +20,7 @@ import type { Said } from "./talk/said";
 import { useTalk } from "./talk/use-talk";
 import { useSpoken } from "./use-spoken";
 
-const LOST = "The server stopped before this reply was finished, and did not store it. What had arrived is shown until this page is left.";
+const LOST = "The server stopped before this reply was finished, so it wasn’t saved. What arrived stays here until you leave this page.";
 
 /** The conversation of this tab. `inside` says whether it is shown in a window over another page. */
 export function Chat({ inside = false }: { inside?: boolean }) {

@@ -9,7 +9,11 @@ import { Source } from "../parts/source";
 import { toast } from "../parts/toasts";
 import { useAnswer } from "../parts/use-answer";
 import { When } from "../parts/when";
+import { count } from "../words";
 import { Graph, neighboursOf } from "./graph";
+
+const AT_ONCE = 300;
+const MOST_MENTIONS = 10;
 
 interface Props {
   project: Project;
@@ -23,6 +27,7 @@ export function EntitiesPart({ project, user, whose }: Props) {
   const entities = useAnswer(path, (asked, signal) => all<Entity>(asked, 10_000, signal));
   const [chosen, setChosen] = useState<string | null>(null);
   const [query, setQuery] = useState("");
+  const [most, setMost] = useState(AT_ONCE);
   const listed = entities.answer ?? [];
   const wanted = query.trim().toLocaleLowerCase();
   const found = listed.filter((each) => `${each.name} ${each.notes}`.toLocaleLowerCase().includes(wanted));
@@ -45,13 +50,18 @@ export function EntitiesPart({ project, user, whose }: Props) {
       {found.length > 0 && (
         <div className="entity-pane">
           <ul className="entity-list" aria-label="Entities">
-            {found.slice(0, 300).map((each) => (
+            {found.slice(0, most).map((each) => (
               <li key={each.id}>
                 <button type="button" aria-current={each.id === current ? "true" : undefined} onClick={() => setChosen(each.id)}>
                   <bdi>{each.name}</bdi> <span className="kind">{each.type}</span>
                 </button>
               </li>
             ))}
+            {found.length > most && (
+              <li>
+                <button type="button" className="more-rows" onClick={() => setMost(most + AT_ONCE)}>{(found.length - most).toLocaleString()} more</button>
+              </li>
+            )}
           </ul>
           {detail.answer && <Detail key={detail.answer.id} entity={detail.answer} listed={listed} nameOf={nameOf} onOpen={setChosen} onChanged={again} />}
         </div>
@@ -110,13 +120,14 @@ function Detail({ entity, listed, nameOf, onOpen, onChanged }: DetailProps) {
         </p>
       )}
       <ul className="kept" aria-label="Mentions">
-        {entity.mentions.slice(0, 10).map((mention) => (
+        {entity.mentions.slice(0, MOST_MENTIONS).map((mention) => (
           <li key={mention.message_id}>
             <p dir="auto">{mention.content}</p>
             <footer><Source session={mention.session_id} message={mention.message_id} /><When moment={mention.created_at} /></footer>
           </li>
         ))}
       </ul>
+      {entity.mentions.length > MOST_MENTIONS && <p className="hint">And {count(entity.mentions.length - MOST_MENTIONS, "more mention")}.</p>}
       {house.mayWrite && (
         <div className="toolbar">
           {listed.length > 1 && (

@@ -44,7 +44,7 @@ export function MemoryRow({ memory, about, onChanged }: { memory: Memory; about?
         history,
         status === "retracted"
           ? { label: "Restore", icon: "back", act: () => void attempt(undo, "Restored.") }
-          : { label: "Mark as untrue", icon: "close", act: () => void attempt(() => retractMemory(memory.id), "Marked untrue: it is recalled no more.", undo) },
+          : { label: "Mark as untrue", icon: "close", act: () => void attempt(() => retractMemory(memory.id), "Marked untrue: it’s no longer recalled.", undo) },
         { label: "Forget…", icon: "trash", grave: true, act: () => setDoing("forget") },
       ];
   const user = memory.user_id;

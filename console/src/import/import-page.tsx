@@ -139,7 +139,7 @@ function Done({ state, projectName, onAgain }: { state: Extract<State, { step: "
         Imported {count(result.added["sessions"] ?? 0, "conversation")}, {count(result.added["messages"] ?? 0, "message")}
         {result.added["memories"] ? `, ${count(result.added["memories"], "memory", "memories")}` : ""}.
       </p>
-      {there > 0 && <p>{count(there, "item")} had been imported before and stayed as they were.</p>}
+      {there > 0 && <p>{count(there, "item")} {there === 1 ? "was" : "were"} here already, and {there === 1 ? "stays as it was" : "stay as they were"}.</p>}
       <Counts title="Not imported" counts={result.skipped} />
       <Counts title="Good to know" counts={result.remarks} />
       <div className="actions start">

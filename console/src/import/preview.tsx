@@ -1,5 +1,5 @@
 import type { ImportPreview } from "../api/organisation";
-import { day } from "../times";
+import { Day } from "../parts/when";
 import { count } from "../words";
 
 export const FORMAT_NAMES: Record<string, string> = {
@@ -22,7 +22,7 @@ export function Preview({ name, preview }: { name: string; preview: ImportPrevie
       </p>
       <p className="hint">
         {FORMAT_NAMES[preview.format]?.replace(/:.*$/, "") ?? preview.format}
-        {first !== null && last !== null ? ` · ${day(first)} to ${day(last)}` : ""}
+        {first !== null && last !== null && <> · <Day moment={first} /> to <Day moment={last} /></>}
         {preview.format === "cloister" ? " · goes into the projects that the archive names" : ""}
       </p>
       <Counts title="Will be left out" counts={preview.skipped} />

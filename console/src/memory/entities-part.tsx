@@ -102,7 +102,7 @@ function MoveEntity({ entity, from, onDone, onClose }: { entity: Entity; from: P
   return (
     <Dialog title={`Move ${entity.name}`} onClose={onClose}>
       <PlacePicker value={to} projects={others} label="To" onChange={setTo} shared={false} />
-      <p className="consequence">Conversations in {name} will then know of {entity.name}, and those in {from.name} no longer. Where {name} knows that name already, the two become one.</p>
+      <p className="consequence">Chats in {name} will then know of {entity.name}, and chats in {from.name} no longer will. If {name} already has an entity with that name, the two become one.</p>
       <div className="actions">
         <button type="button" onClick={onClose}>Cancel</button>
         <button type="button" className="primary" onClick={() => void move()}>Move</button>

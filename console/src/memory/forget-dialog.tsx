@@ -8,12 +8,14 @@ interface Props {
   /** What goes, as a list for people to read before it does. */
   going: ReactNode[];
   stays?: string;
+  /** What the button says. */
+  verb?: string;
   act: () => Promise<unknown>;
   onDone: () => void;
   onClose: () => void;
 }
 
-export function ForgetDialog({ title, going, stays, act, onDone, onClose }: Props) {
+export function ForgetDialog({ title, going, stays, verb = "Forget", act, onDone, onClose }: Props) {
   const [problem, setProblem] = useState<string | null>(null);
   const forget = async () => {
     try {
@@ -32,7 +34,7 @@ export function ForgetDialog({ title, going, stays, act, onDone, onClose }: Prop
       {problem && <p className="trouble" role="alert">{problem}</p>}
       <div className="actions">
         <button type="button" onClick={onClose} autoFocus>Cancel</button>
-        <button type="button" className="grave" onClick={() => void forget()}>Forget</button>
+        <button type="button" className="grave" onClick={() => void forget()}>{verb}</button>
       </div>
     </Dialog>
   );

@@ -30,7 +30,7 @@ export function UserPart() {
       </div>
       <p className="hint">All memories of this user, from every project. No reply is ever given this list: each conversation remembers its own project only.</p>
       {memories.problem && <p className="trouble" role="alert">{memories.problem}</p>}
-      {!user && <p className="empty">No conversation belongs to a user yet. Programs say whose a conversation is with <code>user_id</code>.</p>}
+      {!user && <p className="empty">No conversation belongs to a user yet. Programs set it with <code>user_id</code>.</p>}
       {memories.answer && (
         <Kept
           kept={memories.answer}

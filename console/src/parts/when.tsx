@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-import { ago, exactly } from "../times";
+import { ago, day, exactly } from "../times";
 
 const EVERY = 30_000;
 let now = Date.now();
@@ -26,4 +26,9 @@ function watch(watcher: () => void): () => void {
 export function When({ moment }: { moment: string }) {
   const text = useSyncExternalStore(watch, () => ago(moment, Math.max(now, Date.parse(moment))));
   return <time dateTime={moment} title={exactly(moment)}>{text}</time>;
+}
+
+/** The day of something; exactly when, as long as the pointer rests on it. */
+export function Day({ moment }: { moment: string }) {
+  return <time dateTime={moment} title={exactly(moment)}>{day(moment)}</time>;
 }

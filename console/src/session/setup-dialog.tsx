@@ -5,6 +5,7 @@ import type { Session } from "../api/shapes";
 import { RECALL_ONLY, useHouse, useHouseState } from "../house";
 import { Dialog } from "../parts/dialog";
 import { toast } from "../parts/toasts";
+import { HiddenHere } from "./hidden-here";
 
 const PLACEHOLDERS = ["{MEMORY.CONTEXT}", "{RELEVANT.HISTORY}", "{ENTITIES}", "{OBSERVATIONS}"];
 
@@ -57,6 +58,7 @@ export function SetupDialog({ id, session, project, onClose }: Props) {
         </label>
         <p className="hint">Without these placeholders the model receives no memory: {PLACEHOLDERS.map((each) => <code key={each}>{each} </code>)}</p>
         {lacks && <p className="consequence" role="status">This prompt has none of them: in this conversation the model will receive no memory.</p>}
+        {session && <HiddenHere session={id} onLeave={onClose} />}
         {problem && <p className="trouble" role="alert">{problem}</p>}
         <div className="actions">
           <button type="button" onClick={onClose}>Cancel</button>

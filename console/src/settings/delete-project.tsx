@@ -47,13 +47,13 @@ export function DeleteProject({ project, onDone, onClose }: { project: Project; 
         }}
       >
         <fieldset className="field">
-          <legend>What is in it</legend>
-          <label><input type="radio" name="contents" checked={contents === "keep"} onChange={() => setContents("keep")} /> keep, in no project</label>
-          <label><input type="radio" name="contents" checked={contents === "delete"} onChange={() => setContents("delete")} /> delete for good</label>
+          <legend>Its conversations and memories</legend>
+          <label><input type="radio" name="contents" checked={contents === "keep"} onChange={() => setContents("keep")} /> keep them, in no project</label>
+          <label><input type="radio" name="contents" checked={contents === "delete"} onChange={() => setContents("delete")} /> delete them for good</label>
         </fieldset>
         {contents === "keep" ? (
           <p className="consequence">
-            No conversation is deleted. Its {count(sessions, "conversation")} will be in no project: from then on, conversations of the same user that are in no project can recall them.
+            Nothing is lost: {count(sessions, "conversation")} will be in no project, and other chats of the same user there can recall what was said.
           </p>
         ) : (
           <>

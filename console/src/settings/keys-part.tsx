@@ -6,7 +6,7 @@ import { useHouse, useHouseState } from "../house";
 import { Dialog } from "../parts/dialog";
 import { PlaceName } from "../parts/place";
 import { useAnswer } from "../parts/use-answer";
-import { day } from "../times";
+import { Day } from "../parts/when";
 import { KeyForm } from "./key-form";
 
 export function KeysPart() {
@@ -28,10 +28,10 @@ export function KeysPart() {
             <p>
               May {key.permissions.join(", ")}
               {key.project_id !== null && (
-                <>; {key.confined ? "confined to" : "pinned to"} <PlaceName project={key.project_id} projects={projects} /></>
+                <>; {key.confined ? "only in" : "unless a request names another project, in"} <PlaceName project={key.project_id} projects={projects} /></>
               )}
-              {key.user_id !== null && <>; bound to the user {key.user_id}</>}
-              . Made on {day(key.created_at)}{key.expires_at ? `, valid until ${day(key.expires_at)}` : ""}.
+              {key.user_id !== null && <>; only for the user <bdi>{key.user_id}</bdi></>}
+              . Made <Day moment={key.created_at} />{key.expires_at && <>, valid until <Day moment={key.expires_at} /></>}.
             </p>
             <code>{key.key_id}</code>
             <div className="actions"><button type="button" className="grave" onClick={() => setRevoking(key)}>Revoke</button></div>

@@ -52,7 +52,7 @@ export function SearchResults({ query, onOpen }: { query: string; onOpen: (id: s
       ))}
       <p className="hint" role="status">{!found.done ? "Searching…" : isEmpty && found.problem === null ? "Nothing found." : ""}</p>
       {found.problem !== null && <p className="trouble" role="alert">{isEmpty ? "The search failed" : "Some projects could not be searched"}: {found.problem}</p>}
-      {found.isCut && <p className="hint">Only the {MOST_USERS} users who wrote last were searched.</p>}
+      {found.isCut && <p className="hint">Only the {MOST_USERS} most recent users were searched.</p>}
     </div>
   );
 }

@@ -2,14 +2,18 @@
 
 import { useState } from "react";
 
-import { post, remove, sentence, sessionPath } from "../api/client";
+import { post, sentence, sessionPath } from "../api/client";
+import { deleteProject } from "../api/organisation";
 import { createSession } from "../api/sessions";
 import type { Hit, Project } from "../api/shapes";
 import { drafts } from "../chat/composer/drafts";
 import { useHouse, useHouseState } from "../house";
+import { ForgetDialog } from "../memory/forget-dialog";
 import { PlaceName } from "../parts/place";
 import { toast } from "../parts/toasts";
+import { useAnswer } from "../parts/use-answer";
 import { tab } from "../tab";
+import { count } from "../words";
 
 const QUESTION = "What is the door code?";
 const EXAMPLES = [
@@ -19,8 +23,9 @@ const EXAMPLES = [
 
 export function TryTheWall() {
   const house = useHouse();
-  const { projects, sessions } = useHouseState();
+  const { projects } = useHouseState();
   const [busy, setBusy] = useState(false);
+  const [discarding, setDiscarding] = useState(false);
   const [answers, setAnswers] = useState<ReadonlyMap<string, string>>(new Map());
   const made = EXAMPLES.flatMap((example) => projects.find((project) => project.name === example.name) ?? []);
   const attempt = async (act: () => Promise<void>) => {
@@ -53,15 +58,6 @@ export function TryTheWall() {
     );
     setAnswers(new Map(found));
   };
-  const discard = async () => {
-    for (const project of made) {
-      for (const session of sessions.values()) if (session.project_id === project.project_id) await remove(sessionPath(session.external_id));
-      await remove(`/org/projects/${project.project_id}`);
-    }
-    setAnswers(new Map());
-    await house.readAll();
-    toast("The example projects are gone.");
-  };
   const open = (project: Project) => {
     tab.begin(project.project_id);
     drafts.put(tab.now.session, QUESTION);
@@ -76,7 +72,7 @@ export function TryTheWall() {
         <>
           <p className="actions start">
             <button type="button" className="primary" disabled={busy} onClick={() => void attempt(ask)}>Ask both: “{QUESTION}”</button>
-            <button type="button" className="grave" disabled={busy} onClick={() => void attempt(discard)}>Throw the examples away</button>
+            <button type="button" className="grave" disabled={busy} onClick={() => setDiscarding(true)}>Throw the examples away</button>
           </p>
           <ul className="cards wall">
             {made.map((project) => (
@@ -89,6 +85,35 @@ export function TryTheWall() {
           </ul>
         </>
       )}
+      {discarding && <Discard projects={made} onDone={() => setAnswers(new Map())} onClose={() => setDiscarding(false)} />}
     </section>
+  );
+}
+
+/** Says what is in them now: somebody may have talked in them since, or have named another project like this. */
+function Discard({ projects, onDone, onClose }: { projects: readonly Project[]; onDone: () => void; onClose: () => void }) {
+  const house = useHouse();
+  const going = useAnswer("examples", () => Promise.all(projects.map((project) => deleteProject(project.project_id, "delete", true))));
+  if (!going.answer) return going.problem ? <p className="trouble" role="alert">{going.problem}</p> : null;
+  const act = async () => {
+    for (const project of projects) await deleteProject(project.project_id, "delete");
+  };
+  return (
+    <ForgetDialog
+      title="Throw the examples away"
+      verb="Throw away"
+      going={projects.map((project, at) => {
+        const { sessions = 0, messages = 0 } = going.answer?.[at]?.deleted ?? {};
+        return `the project “${project.name}” with ${count(sessions, "conversation")} and ${count(messages, "message")}`;
+      })}
+      stays="Other projects are not changed."
+      act={act}
+      onDone={() => {
+        onDone();
+        void house.readAll();
+        toast("The example projects are gone.");
+      }}
+      onClose={onClose}
+    />
   );
 }

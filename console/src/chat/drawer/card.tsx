@@ -69,7 +69,7 @@ function useChoices(item: ReceiptItem, session: string, setDoing: (what: "correc
     {
       label: "Not relevant here",
       icon: "close",
-      act: () => void attempt(() => exclude(session, kind, item.id), "This chat won’t recall it any more.", () => include(session, item.id)),
+      act: () => void attempt(() => exclude(session, kind, item.id), "This chat no longer recalls it.", () => include(session, item.id)),
     },
     { label: "Forget…", icon: "trash", grave: true, act: () => setDoing("forget") },
   ];

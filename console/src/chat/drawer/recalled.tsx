@@ -7,6 +7,7 @@ import { useHouse, useHouseState } from "../../house";
 import { Icon } from "../../parts/icon";
 import { useAnswer } from "../../parts/use-answer";
 import { follow, go, projectAddress } from "../../router";
+import { HiddenHere } from "../../session/hidden-here";
 import { SetupDialog } from "../../session/setup-dialog";
 import { inPlace, placeName } from "../../words";
 import { Card } from "./card";
@@ -23,6 +24,14 @@ interface Props {
 export function Recalled({ session, project, message, onClose }: Props) {
   const receipt = useAnswer(receiptIdOf(message), getReceipt);
   const [showsPrompt, setShowsPrompt] = useState(false);
+  const [round, setRound] = useState(0);
+  const onChanged = () => {
+    receipt.again();
+    setRound(round + 1);
+  };
+  const onLeave = () => {
+    if (isOverTheChat()) onClose();
+  };
   return (
     <aside className="recalled" aria-label="Recalled">
       <header>
@@ -33,7 +42,8 @@ export function Recalled({ session, project, message, onClose }: Props) {
       </header>
       {receipt.problem && <p className="trouble" role="alert">{receipt.problem}</p>}
       {!receipt.answer && !receipt.problem && <p className="hint" role="status">Loading…</p>}
-      {receipt.answer && <Found receipt={receipt.answer} session={session} project={project} onChanged={receipt.again} onLeave={() => isOverTheChat() && onClose()} />}
+      {receipt.answer && <Found receipt={receipt.answer} session={session} project={project} onChanged={onChanged} onLeave={onLeave} />}
+      <HiddenHere session={session} round={round} onLeave={onLeave} />
       {receipt.answer && (
         <footer>
           <button type="button" className="link" onClick={() => setShowsPrompt(true)}>Show the exact prompt</button>

@@ -35,7 +35,10 @@ export interface MessageProps {
 }
 
 export const Message = memo(function Message(props: MessageProps) {
-  if (props.message.attachment) return <AttachedFile message={props.message} attachment={props.message.attachment} />;
+  if (props.message.attachment) {
+    const { message, locked, isFound, actions } = props;
+    return <AttachedFile message={message} attachment={props.message.attachment} locked={locked} isFound={isFound} onDelete={actions.onDelete} />;
+  }
   return props.message.role === "user" ? <Question {...props} /> : <Reply {...props} />;
 });
 

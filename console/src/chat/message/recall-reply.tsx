@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "react";
 
-import { getReceipt, receiptIdOf, type ReceiptItem } from "../../api/receipts";
+import { getReceipt, receiptIdOf } from "../../api/receipts";
 import { useAnswer } from "../../parts/use-answer";
 import { Card } from "../drawer/card";
 import type { Said } from "../talk/said";
@@ -26,7 +26,8 @@ export function RecallReply({ message, session }: { message: Said; session: stri
     return () => observer.disconnect();
   }, []);
   const receipt = useAnswer(isSeen && message.id ? receiptIdOf(message.id) : null, getReceipt);
-  const items = receipt.answer?.items.filter(isQuoted) ?? [];
+  // As the badge counts them: what is pinned has no strength, and is quoted too.
+  const items = receipt.answer?.items ?? [];
   const label = inPieces(message.text)[0];
   return (
     <div ref={place}>
@@ -38,12 +39,9 @@ export function RecallReply({ message, session }: { message: Said; session: stri
           <ul className="recalled-cards" aria-label="What is remembered">
             {items.map((item) => <Card key={item.id} item={item} session={session} onChanged={receipt.again} />)}
           </ul>
+          {receipt.answer?.summary.map((line) => <p key={line} className="hint">{line}.</p>)}
         </div>
       )}
     </div>
   );
-}
-
-function isQuoted(item: ReceiptItem): boolean {
-  return item.strength === "strong" && item.content !== null;
 }

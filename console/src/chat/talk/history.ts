@@ -53,6 +53,13 @@ export function without(loaded: Loaded, gone: ReadonlySet<string>): Loaded {
   return { ...loaded, messages: loaded.messages.filter((message) => !gone.has(message.id)) };
 }
 
+/** The words that began a conversation, as long as there is one reply to them only. */
+export function firstWordsOf({ messages, older, newer }: Loaded): string | null {
+  const asked = messages.filter((message) => message.role === "user");
+  const isFirst = older === null && newer === null && asked.length === 1 && messages.at(-1)?.role === "assistant";
+  return isFirst ? (asked[0]?.content ?? null) : null;
+}
+
 /** What was loaded up to this message, as the beginning of a branch that ends after it; null: nothing of it. */
 export function upTo(loaded: Loaded, last: string | null): Loaded {
   if (loaded.newer === null) return loaded;

@@ -34,13 +34,13 @@ export interface TalkHost {
   isListed: () => boolean;
   /** The conversation exists: it was found, or its first message was stored. */
   onExists: (firstWords: string | null) => Promise<void>;
-  /** A reply was finished. */
-  onReplied: () => Promise<void>;
+  /** A reply was finished. `firstWords` are those that it answers, if they are the first of the conversation. */
+  onReplied: (firstWords: string | null) => Promise<void>;
 }
 
 export const IN_PROGRESS: Notice = {
   tone: "calm",
-  text: "A reply is already being written in this conversation, so yours was not sent. It is still in the field.",
+  text: "A reply is already being written here, so your message wasn’t sent. It’s still in the text field.",
 };
 
 export const NOTHING_KNOWN: TalkState = {

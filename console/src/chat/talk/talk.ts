@@ -7,7 +7,7 @@ import type { StoredMessage } from "../../api/shapes";
 import { drafts } from "../composer/drafts";
 import { messagesOf, type ReadFile } from "../composer/files";
 import { versionsOf, type Versions } from "./branches";
-import { loadAround, loadEnd, NOTHING_LOADED, upTo, withEnd, withNewer, without, withOlder, type Joining, type Loaded } from "./history";
+import { loadAround, loadEnd, NOTHING_LOADED, firstWordsOf, upTo, withEnd, withNewer, without, withOlder, type Joining, type Loaded } from "./history";
 import { Readings } from "./readings";
 import { fromStored, newSaid, upToTheQuestion, type Said } from "./said";
 import { IN_PROGRESS, NOTHING_KNOWN, trouble, unchanged, type TalkHost, type TalkState } from "./state";
@@ -193,7 +193,7 @@ export class Talk {
     try {
       this.show(await loadAround(this.session, message));
     } catch {
-      this.become({ notice: { tone: "calm", text: "That message is not in this conversation any more." } });
+      this.become({ notice: { tone: "calm", text: "That message is no longer in this conversation." } });
     }
   }
 
@@ -262,7 +262,7 @@ export class Talk {
         return () => around;
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
-        this.become({ notice: { tone: "calm", text: "That message is not in this conversation any more." } });
+        this.become({ notice: { tone: "calm", text: "That message is no longer in this conversation." } });
       }
     }
     // Somewhere in the middle: what comes at the end is loaded when the reader gets there.
@@ -342,7 +342,7 @@ export class Talk {
     if (error instanceof CutOff && !known) this.become({ notice: trouble(error) });
     if (!known || this.isRunning()) return;
     if (error === null) this.onReplied();
-    if (error === null && this.state.messages.at(-1)?.status === "completed") void this.host.onReplied();
+    if (error === null && this.state.messages.at(-1)?.status === "completed") void this.host.onReplied(firstWordsOf(this.loaded));
     if (error !== null || this.isTurnOpen) await this.catchUp();
   }
 

@@ -30,12 +30,18 @@ function hostOf(house: House, session: string): TalkHost {
       await firstTitle;
       await house.readSession(session);
     },
-    onReplied: async () => {
-      const title = await firstTitle;
+    onReplied: async (firstWords) => {
+      const title = (await firstTitle) ?? (isLeftToUs(house, session, firstWords) && firstWords !== null ? titleFrom(firstWords) : null);
       firstTitle = Promise.resolve(null);
       if (title !== null && house.hasModel) await improveTitle(session, title);
     },
   };
+}
+
+/** Whether a conversation is called by its first words, by a page that was left since: no other tab is there to find a better title. */
+function isLeftToUs(house: House, session: string, firstWords: string | null): boolean {
+  if (firstWords === null || [...tab.sessionsElsewhere.values()].includes(session)) return false;
+  return house.now.sessions.get(session)?.title === titleFrom(firstWords);
 }
 
 /** Call a conversation by its first words, unless it has a title: it may have been given one before anything was said in it. */
