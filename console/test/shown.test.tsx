@@ -1,16 +1,20 @@
 import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 
+import type { Project, SignedIn } from "../src/api/shapes";
 import { Composer } from "../src/chat/composer/composer";
 import { drafts } from "../src/chat/composer/drafts";
 import { reasonOf } from "../src/chat/drawer/recalled";
 import { newSaid } from "../src/chat/talk/said";
 import { NOTHING_KNOWN } from "../src/chat/talk/state";
 import { useSpoken } from "../src/chat/use-spoken";
+import { EntitiesPart } from "../src/home/entities-part";
 import { House, HouseContext } from "../src/house";
 import { usePages } from "../src/parts/use-pages";
 import { SearchResults } from "../src/sidebar/search";
 import { answering, later, Refused, settled } from "./server";
+
+const ME: SignedIn = { tenant_id: "t", key_id: "k", name: "me", permissions: ["read"], project_id: null, confined: false, user_id: null };
 
 class NoEvents {
   addEventListener(): void {
@@ -76,8 +80,7 @@ describe("the live region", () => {
 describe("a search", () => {
   it("that failed does not say that nothing was found", async () => {
     answering({ "POST /v1/search": () => new Refused(503, "The index is being rebuilt.") });
-    const house = new House({ tenant_id: "t", key_id: "k", name: "me", permissions: ["read"], project_id: null, confined: false, user_id: null });
-    render(<HouseContext value={house}><SearchResults query="gate" onOpen={vi.fn()} /></HouseContext>);
+    render(<HouseContext value={new House(ME)}><SearchResults query="gate" onOpen={vi.fn()} /></HouseContext>);
     await act(() => new Promise((resolve) => setTimeout(resolve, 300)));
     expect(screen.getByRole("alert").textContent).toBe("The search failed: The index is being rebuilt.");
     expect(screen.queryByText("Nothing found.")).toBeNull();
@@ -104,6 +107,19 @@ describe("a search", () => {
     slow.answer({ data: ["bean"], next_cursor: null });
     await act(settled);
   });
+});
+
+it("a long list of entities says how many more there are", async () => {
+  const entities = Array.from({ length: 305 }, (_, at) => ({ id: `ent_${at}`, name: `Name ${at}`, type: "person", notes: "" }));
+  answering({
+    "GET /v1/entities/": () => ({ ...entities[0], aliases: [], relations: [], mentions: [] }),
+    "GET /v1/entities?": () => ({ data: entities, next_cursor: null }),
+  });
+  const garden: Project = { project_id: "proj_1", name: "Garden", is_default: true, member_visibility: "private", memory_count: 0, settings: {}, warnings: [], created_at: "2026-05-02T09:30:00Z" };
+  render(<HouseContext value={new House(ME)}><EntitiesPart project={garden} user={null} whose={null} /></HouseContext>);
+  await act(settled);
+  fireEvent.click(screen.getByText("5 more"));
+  expect(screen.getByText("Name 304")).toBeTruthy();
 });
 
 it("of items that cannot be read any more no origin is given", () => {

@@ -5,7 +5,7 @@ from collections.abc import Generator
 import pytest
 from playwright.sync_api import Browser, expect
 
-from support.clients.browser import NARROW, SMALL, Desk, Tab
+from support.clients.browser import NARROW, SMALL, WIDE, Desk, Tab
 from support.clients.chat_client import words
 from support.servers.fake_endpoint import FakeEndpoint
 from support.servers.http_server import Tenant
@@ -94,3 +94,55 @@ def test_fault_22_a_title_that_is_cut_off_is_whole_when_the_pointer_rests_on_it(
     shown = tab.row(title.strip()).locator(".session-title")
     expect(shown).to_have_attribute("title", title.strip())
     assert shown.evaluate("each => each.scrollWidth > each.clientWidth")
+
+
+SPILLS = """() => [...document.querySelectorAll("html, main, .page, .messages, .places, .recalled, dialog, .toast")]
+    .filter((each) => each.checkVisibility() && each.scrollWidth > each.clientWidth + 1)
+    .map((each) => each.className || each.tagName)"""
+
+
+def test_names_of_200_unbroken_characters_fit_every_page(desk: Desk) -> None:
+    """Fault 9: the button to undo a deletion was as narrow as a letter."""
+    name, user = "x" * 200, "u" * 200
+    project = desk.tenant.new_project(name)
+    desk.tenant.new_session("long", project_id=project, title=name, user_id=user)
+    desk.tenant.say("long", "I live in Rome.")
+    desk.tenant.admin.made("/v1/memories", {"session_id": "long", "contents": [name]})
+    desk.tenant.new_key("read", name=name, project_id=project, user_id=user)
+    tab = desk.sign_in()
+    home = f"/p/{project}"
+    for size in (NARROW, WIDE):
+        tab.page.set_viewport_size(size)
+        for path in (home, f"{home}/conversations", "/settings", "/settings/keys", "/start", f"/u/{user}", "/c/long"):
+            tab.page.goto(path)
+            expect(tab.page.locator("main").get_by_text("xxxx").first).to_be_visible()
+            assert tab.page.evaluate(SPILLS) == [], f"{path} at {size}"
+        tab.page.goto(f"{home}/settings")
+        tab.page.get_by_role("button", name="Delete project…").click()
+        tab.page.get_by_label("delete them for good").check()
+        expect(tab.page.get_by_role("dialog")).to_contain_text("1 conversation with 1 message")
+        assert tab.page.evaluate(SPILLS) == []
+        tab.page.keyboard.press("Escape")
+    tab.page.set_viewport_size(NARROW)
+    tab.page.goto("/c/long")
+    tab.page.locator(".chat-head").get_by_role("button", name="Options for").click()
+    tab.page.get_by_role("menuitem", name="Delete").click()
+    undo = tab.page.get_by_role("button", name="Undo")
+    box = undo.bounding_box()
+    assert box is not None
+    assert box["width"] > box["height"]
+    undo.click()
+    assert tab.page.evaluate(SPILLS) == []
+
+
+def test_a_project_is_added_from_the_list_and_talked_in_from_its_home(desk: Desk) -> None:
+    """The way to it was in the settings only, which nobody looked for."""
+    tab = desk.sign_in()
+    tab.sidebar.get_by_role("button", name="Add a project").click()
+    dialog = tab.page.get_by_role("dialog", name="New project")
+    dialog.get_by_label("Name").fill("Garden")
+    dialog.get_by_role("button", name="Create").click()
+    expect(tab.page.get_by_role("heading", name="Garden", level=1)).to_be_visible()
+    tab.page.get_by_role("button", name="New chat here").click()
+    tab.converse("The beans go along the south wall.", "Noted.")
+    expect(tab.place("Garden").get_by_role("link", name="The beans")).to_be_visible()

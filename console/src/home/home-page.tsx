@@ -4,6 +4,7 @@ import { activityPath, EVERYBODY, timelinePath, type MemoryFilter } from "../api
 import { useHouse, useHouseState } from "../house";
 import { Page } from "../parts/page";
 import { projectAddress, type ProjectPart } from "../router";
+import { tab } from "../tab";
 import { placeHint, placeName } from "../words";
 import { ActivityChart } from "./activity-chart";
 import { ConversationsPart } from "./conversations-part";
@@ -39,7 +40,7 @@ export function HomePage({ project: id, part }: { project: string | null; part: 
   const user = isDivided ? chosen : null;
   const oneUser = user === EVERYBODY ? (users[0] ?? null) : user;
   return (
-    <Page title={placeName(id, projects)} parts={parts}>
+    <Page title={placeName(id, projects)} parts={parts} action={house.mayWrite && <button type="button" onClick={() => tab.begin(id)}>New chat here</button>}>
       {now === "memories" && id !== null && <ActivityChart path={activityPath(id, user)} />}
       {now === "memories" && <MemoriesPart project={id} user={user} whose={whose} hint={placeHint(id)} />}
       {now === "entities" && project && (

@@ -3,6 +3,7 @@ import { useDeferredValue, useState, type ReactNode } from "react";
 import { EVERYBODY, memoriesPath, type MemoryFilter } from "../api/memories";
 import type { Memory } from "../api/shapes";
 import { useHouse } from "../house";
+import { PageLink } from "../parts/page";
 import { usePages } from "../parts/use-pages";
 import { AddMemory } from "./add-memory";
 import { MemoryRow } from "./memory-row";
@@ -64,7 +65,7 @@ export function MemoriesPart({ project, user, whose, hint }: Props) {
       </div>
       {memories.problem && <p className="trouble" role="alert">{memories.problem}</p>}
       {memories.items?.length === 0 && !memories.problem && (
-        <p className="empty">{isNarrowed ? "No memories match." : "No memories yet. After every few replies, what is worth remembering is kept here."}</p>
+        <p className="empty">{isNarrowed ? "No memories match." : <>No memories yet. After every few replies, what is worth remembering is kept here. You need not wait: <PageLink to="/memory">extract memories now</PageLink>.</>}</p>
       )}
       <ul className="kept" aria-label="Memories">
         {memories.items?.map((memory) => <MemoryRow key={memory.id} memory={memory} onChanged={memories.again} />)}

@@ -131,7 +131,7 @@ function Working({ what, file, part }: { what: string; file: File; part: number 
 
 function Done({ state, projectName, onAgain }: { state: Extract<State, { step: "done" }>; projectName: string; onAgain: () => void }) {
   const { result, project, isArchive } = state;
-  const address = projectAddress(project);
+  const address = projectAddress(project, "conversations");
   const there = (result.unchanged["messages"] ?? 0) + (result.unchanged["memories"] ?? 0);
   return (
     <>

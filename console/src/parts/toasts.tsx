@@ -38,7 +38,7 @@ export function Toasts() {
     <div className="toasts" role="status" aria-live="polite">
       {shown.map(({ id, text, action }) => (
         <div key={id} className="toast">
-          <span>{text}</span>
+          <span title={text}>{text}</span>
           {action && (
             <button
               type="button"

@@ -62,6 +62,7 @@ export function ProjectForm({ project, save, onClose }: Props) {
           <legend>Memory is</legend>
           <label><input type="radio" name="visibility" checked={visibility === "private"} onChange={() => choose("private")} /> private to each member</label>
           <label><input type="radio" name="visibility" checked={visibility === "shared"} onChange={() => choose("shared")} /> shared by members</label>
+          <p className="hint">A member is a user that a program names. It makes no difference while you alone chat here.</p>
           {project && <p className="hint">A change takes effect at once, for everything that was ever said in the project.</p>}
         </fieldset>
         {project && (

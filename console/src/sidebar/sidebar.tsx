@@ -1,11 +1,13 @@
 import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 
+import { post } from "../api/client";
 import { events } from "../api/events";
-import type { Session } from "../api/shapes";
+import type { Project, Session } from "../api/shapes";
 import { useHouse, useHouseState } from "../house";
 import { Icon, Mark } from "../parts/icon";
-import { follow, go, usePath, useRoute } from "../router";
+import { follow, go, projectAddress, usePath, useRoute } from "../router";
 import { MoveDialog } from "../session/move-dialog";
+import { ProjectForm } from "../settings/project-form";
 import { tab, useSessionsElsewhere, useTab, useTabAddress } from "../tab";
 import { newestFirst } from "./groups";
 import { PlaceSection, Rows } from "./place-section";
@@ -82,6 +84,7 @@ function Lists({ selected, onOpen, onSelect, onBegin, onLeave }: ListsProps) {
   const onChat = useRoute().page === "chat";
   const [dropped, setDropped] = useState<{ session: Session; to: string | null } | null>(null);
   const [showsArchive, setShowsArchive] = useState(false);
+  const [making, setMaking] = useState(false);
   const elsewhere = useMemo(() => new Set(others.values()), [others]);
   const rows = useMemo<RowState>(
     () => ({ current: onChat ? mine : null, elsewhere, turns, selected, onOpen, onSelect }),
@@ -108,6 +111,9 @@ function Lists({ selected, onOpen, onSelect, onBegin, onLeave }: ListsProps) {
       {places.map((place) => (
         <PlaceSection key={place ?? "none"} place={place} sessions={byPlace.get(place) ?? NONE} rows={rows} onBegin={onBegin} onDrop={drop} onLeave={onLeave} />
       ))}
+      {house.isAdmin && !house.me.confined && (
+        <button type="button" className="more-rows new-project" onClick={() => setMaking(true)}><Icon name="plus" /> Add a project</button>
+      )}
       {archived.length > 0 && (
         <section className="place-section" aria-label="Archived">
           <button type="button" className="archive-fold" aria-expanded={showsArchive} onClick={() => setShowsArchive(!showsArchive)}>
@@ -117,8 +123,26 @@ function Lists({ selected, onOpen, onSelect, onBegin, onLeave }: ListsProps) {
           {showsArchive && <Rows sessions={archived} rows={rows} />}
         </section>
       )}
+      {making && <NewProject onClose={() => setMaking(false)} />}
       {dropped && <MoveDialog session={dropped.session} to={dropped.to} onClose={() => setDropped(null)} />}
     </>
+  );
+}
+
+/** Makes a project, and leads to it. */
+function NewProject({ onClose }: { onClose: () => void }) {
+  const house = useHouse();
+  return (
+    <ProjectForm
+      project={null}
+      save={async (fields) => {
+        const made = await post<Project>("/org/projects", { name: fields.name, member_visibility: fields.member_visibility });
+        await house.readProjects();
+        go(projectAddress(made.project_id));
+        return made;
+      }}
+      onClose={onClose}
+    />
   );
 }
 
