@@ -113,7 +113,7 @@ def test_names_of_200_unbroken_characters_fit_every_page(desk: Desk) -> None:
     home = f"/p/{project}"
     for size in (NARROW, WIDE):
         tab.page.set_viewport_size(size)
-        for path in (home, f"{home}/conversations", "/settings", "/settings/keys", "/start", f"/u/{user}", "/c/long"):
+        for path in (home, f"{home}/conversations", "/settings", "/settings/keys", f"/u/{user}", "/c/long"):
             tab.page.goto(path)
             expect(tab.page.locator("main").get_by_text("xxxx").first).to_be_visible()
             assert tab.page.evaluate(SPILLS) == [], f"{path} at {size}"

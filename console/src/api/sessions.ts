@@ -19,10 +19,12 @@ export interface MessagePage extends Page<StoredMessage> {
 }
 
 export interface Exclusion {
-  kind: "message" | "memory";
+  kind: "message" | "memory" | "entity";
   id: string;
   content: string;
-  session_id: string;
+  /** Null for an entity, which belongs to a project. */
+  session_id: string | null;
+  /** When it was hidden. */
   created_at: string;
 }
 

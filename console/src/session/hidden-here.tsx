@@ -38,8 +38,8 @@ export function HiddenHere({ session, round = 0, onLeave }: Props) {
           <li key={item.id} className="recalled-card" data-strength="none">
             <blockquote dir="auto">{item.content}</blockquote>
             <footer>
-              <Source session={item.session_id} message={item.kind === "message" ? item.id : null} {...(onLeave ? { onLeave } : {})} />
-              <When moment={item.created_at} />
+              {item.session_id !== null && <Source session={item.session_id} message={item.kind === "message" ? item.id : null} {...(onLeave ? { onLeave } : {})} />}
+              <span>hidden <When moment={item.created_at} /></span>
               {house.mayWrite && <button type="button" className="link" onClick={() => void recallAgain(item.id)}>Recall again</button>}
             </footer>
           </li>

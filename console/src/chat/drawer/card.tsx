@@ -54,7 +54,7 @@ function kindOf(item: ReceiptItem): string {
 
 function useChoices(item: ReceiptItem, session: string, setDoing: (what: "correct" | "forget") => void, onChanged: () => void): Choice[] {
   const house = useHouse();
-  if (!house.mayWrite || (item.kind !== "memory" && item.kind !== "message")) return [];
+  if (!house.mayWrite || item.kind === "observation") return [];
   const attempt = async (act: () => Promise<unknown>, said: string, undo?: () => Promise<unknown>) => {
     try {
       await act();
@@ -65,14 +65,14 @@ function useChoices(item: ReceiptItem, session: string, setDoing: (what: "correc
     }
   };
   const kind = item.kind;
-  const choices: Choice[] = [
-    {
-      label: "Not relevant here",
-      icon: "close",
-      act: () => void attempt(() => exclude(session, kind, item.id), "This chat no longer recalls it.", () => include(session, item.id)),
-    },
-    { label: "Forget…", icon: "trash", grave: true, act: () => setDoing("forget") },
-  ];
+  const hide: Choice = {
+    label: "Not relevant here",
+    icon: "close",
+    act: () => void attempt(() => exclude(session, kind, item.id), "This chat no longer recalls it.", () => include(session, item.id)),
+  };
+  // An entity is deleted where its relations are seen: in the home of its project.
+  if (kind === "entity") return [hide];
+  const choices: Choice[] = [hide, { label: "Forget…", icon: "trash", grave: true, act: () => setDoing("forget") }];
   if (kind !== "memory") return choices;
   const isPinned = item.pinned ?? false;
   return [
