@@ -180,7 +180,6 @@ CONFINED: dict[str, Case] = {
         ),
         nothing=None,
     ),
-    "ReceiptStore.indexed_at": Case(act=lambda t, h: ReceiptStore(t).indexed_at(h.second.messages[0]), nothing=None),
     "ReceiptStore.messages_in_reach": Case(
         act=lambda t, h: ReceiptStore(t).messages_in_reach(h.second.messages), nothing={}
     ),
@@ -491,6 +490,7 @@ BY_FOUND_ID = {
     "ReceiptStore.add",
     "ReceiptStore.is_pool_there",
     "ReceiptStore.changed_entities",
+    "ReceiptStore.indexed_at",
     "ReceiptStore.observations",
     "ReceiptStore.remove_expired",
     "ReceiptStore.remove_of_user",

@@ -179,3 +179,31 @@ def test_prf_2_a_message_that_was_there_is_not_said_to_be_newer_because_of_a_lat
     found = house.services.explain.receipt(house.reach, id, there.id)
     assert found.changed is not None and found.changed.now.recalled
     assert (found.reason, found.detail) == ("limit", "It was not among what was given then; it would be recalled now.")
+
+
+def test_prf_2_a_message_of_another_user_that_was_there_is_not_said_to_be_newer_to_a_bound_key(
+    house: MemorySetup,
+) -> None:
+    """In a shared project the pool has the messages of all users, and a bound key recalls them."""
+    made = house.project(store_receipts=True)
+    house.session("asks", made, "ann")
+    house.session("tells", made, "bob")
+    (said,) = house.say("tells", "My aunt sails.")
+    ann = replace(house.reach, user="ann")
+    id = stored(house)
+    (new,) = house.say("tells", "My uncle sails.")
+    assert "recorded after" not in house.services.explain.receipt(ann, id, said.id).detail
+    assert "recorded after" in house.services.explain.receipt(ann, id, new.id).detail
+
+
+def test_prf_2_what_was_said_in_the_session_after_the_receipt_was_not_there(house: MemorySetup) -> None:
+    """The question itself is a duplicate; what came later is not."""
+    garden(house)
+    (asked,) = house.say("asks", QUESTION)
+    context = house.services.context.build(house.reach, "asks", ContextRequest())
+    _, id = house.services.recall_receipts.of_context(house.reach, context, None)
+    assert id is not None
+    (later,) = house.say("asks", GATE)
+    found = house.services.explain.receipt(house.reach, id, later.id)
+    assert (found.reason, found.detail) == ("not_indexed", "It was recorded after the receipt was made.")
+    assert house.services.explain.receipt(house.reach, id, asked.id).reason == "recalled"

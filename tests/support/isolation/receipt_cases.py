@@ -38,7 +38,9 @@ RECEIPT_CASES: dict[str, Case] = {
     "ReceiptStore.messages_in_reach": Case(
         act=lambda t, h: ReceiptStore(t).messages_in_reach(h.first.messages), nothing={}
     ),
-    "ReceiptStore.indexed_at": Case(act=lambda t, h: ReceiptStore(t).indexed_at(h.first.messages[0]), nothing=None),
+    "ReceiptStore.indexed_at": Case(
+        act=lambda t, h: ReceiptStore(t).indexed_at(h.first.pool, h.first.messages[0]), nothing=None
+    ),
     "ReceiptStore.observations": Case(
         act=lambda t, h: ReceiptStore(t).observations(h.first.pool, [h.first.observation]), nothing={}
     ),

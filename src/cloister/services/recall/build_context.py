@@ -50,8 +50,6 @@ from cloister.storage.stores.tenants import ProjectStore, TenantStore
 
 _MOST_MEMORIES = 10
 _MOST_ENTITIES = 10
-# So many messages after an earlier context are left out when it is built again.
-_MOST_LATER = 1_000
 
 
 class ContextBuilder:
@@ -308,10 +306,13 @@ def _conversation(
     transaction: Transaction, session: Session, sources: Sequence[Source], request: ContextRequest
 ) -> tuple[Mapping[MessageId, Message], Set[MessageId]]:
     """The recent messages of the session, as the sources say; and if an earlier context is built again, or only a part of the
-    session counts, those that were said later, which are left out."""
+    session counts, the numbers of those that were said later, which are left out."""
     messages = MessageStore(transaction)
     until = request.until if request.again is None else request.again.until
-    later = [] if until is None else messages.page(session.id, session.pool, limit=_MOST_LATER, after=until)
+    later = set[MessageId]()
+    if until is not None:
+        last = SessionStore(transaction).last_message(session.id)
+        later.update(map(MessageId, range(until + 1, last + 1)))
     recent = partial(messages.recent, session.id, session.pool, is_forked=session.is_forked, until=until)
     said = {
         message.id: message
@@ -319,7 +320,7 @@ def _conversation(
         if session.message_count and source.method == "recent" and source.conversation_scope == "current"
         for message in recent(source.role, source.limit, with_partial=request.with_partial)
     }
-    return said, {message.id for message in later}
+    return said, later
 
 
 def _asking(conversation: Iterable[Message], question: str | None) -> set[MessageId]:

@@ -171,6 +171,12 @@ def _then(transaction: Transaction, stored: StoredReceipt, said: PoolMessage, no
     if not _gives_history(stored):
         detail = f"The project's prompt has no placeholder {_HISTORY}, so that no message was given."
         return Verdict(reason="limit", detail=detail, relevance=now.relevance)
+    if _is_later(stored, message.id):
+        return Verdict(
+            reason="not_indexed", detail="It was recorded after the receipt was made.", relevance=now.relevance
+        )
+    if receipt.sent is None and now.recalled and now.rank is None:
+        return now  # the receipt of a context does not list its conversation, which is the same again
     since = _recorded_since(transaction, receipt, message.id)
     if not now.recalled:
         return now if since is None else replace(now, detail=f"{now.detail} {since}")
@@ -179,13 +185,17 @@ def _then(transaction: Transaction, stored: StoredReceipt, said: PoolMessage, no
     return Verdict(reason="limit", detail="It was not among what was given then; it would be recalled now.")
 
 
+def _is_later(stored: StoredReceipt, message: MessageId) -> bool:
+    """Whether a message of the receipt's own session was recorded after it: the ids of a session are in the order of recording."""
+    terms = stored.receipt.terms
+    there = [known for known in (terms.until, terms.question_id) if known is not None]
+    return bool(there) and session_of(message) == session_of(there[0]) and message > max(there)
+
+
 def _recorded_since(transaction: Transaction, receipt: Receipt, message: MessageId) -> str | None:
     """That a message came after the receipt, in a sentence; None if it was there. Callers set when a message was said, so that is
-    not asked: the ids of the receipt's conversation are in the order of recording, and others have the time of their indexing."""
-    until = receipt.terms.until
-    if until is not None and session_of(message) == session_of(until) and message > until:
-        return "It was recorded after the receipt was made."
-    indexed_at = ReceiptStore(transaction).indexed_at(message)
+    not asked, but the time of its indexing."""
+    indexed_at = ReceiptStore(transaction).indexed_at(receipt.terms.pool, message)
     if indexed_at is None or indexed_at > receipt.created_at:
         return "It was recorded after the receipt was made, or indexed again since."
     return None

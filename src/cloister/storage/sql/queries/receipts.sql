@@ -53,13 +53,12 @@ WHERE m.tenant_id = :tenant_id AND m.message_id IN (SELECT value FROM json_each(
     AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
 
 -- name: message_indexed_at
--- When a message was recorded, or indexed again, by the clock: callers can set when it was said, and not this. NULL if it waits.
+-- When a message of a pool was recorded, or indexed again, by the clock: callers can set when it was said, and not this. NULL if it
+-- waits. By the pool, because that of a shared project has messages of users whom a bound key does not reach otherwise.
 SELECT m.indexed_at
 FROM message AS m
 JOIN session AS s ON s.tenant_id = m.tenant_id AND s.session_id = m.session_id
-WHERE m.tenant_id = :tenant_id AND m.message_id = :message_id AND s.pool_id IS NOT NULL
-    AND (CAST(:confined_to AS BIGINT) IS NULL OR s.project_id = :confined_to)
-    AND (CAST(:bound_user AS TEXT) IS NULL OR s.user_id = :bound_user)
+WHERE m.tenant_id = :tenant_id AND m.message_id = :message_id AND s.pool_id = :pool_id
 
 -- name: pool_observations
 -- By id: only those of sessions that are in this pool now.

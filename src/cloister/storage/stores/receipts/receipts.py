@@ -71,10 +71,10 @@ class ReceiptStore:
         rows = self._transaction.rows("messages_in_reach", message_ids=integers(messages)) if messages else []
         return {message: bool(is_current) for message, is_current in cast(list[tuple[int, int]], rows)}
 
-    def indexed_at(self, message: MessageId) -> int | None:
-        """When a message within the caller's reach was recorded, or indexed again since; None while it is not indexed. It is by the
+    def indexed_at(self, pool: PoolId, message: MessageId) -> int | None:
+        """When a message that is in this pool now was recorded, or indexed again since; None while it is not indexed. It is by the
         clock: `created_at` is when it was said, and callers may set that."""
-        row = self._transaction.row("message_indexed_at", message_id=message)
+        row = self._transaction.row("message_indexed_at", pool_id=pool, message_id=message)
         return None if row is None else cast(int | None, row[0])
 
     def observations(self, pool: PoolId, ids: Sequence[int]) -> dict[ObservationId, StoredObservation]:
