@@ -6,6 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from cloister import Cloister
+from cloister.domain.conversation import Draft
 from cloister.domain.erasure import MOST_NAMED, EmptiedSession, Removal
 from cloister.domain.errors import NotFound
 from cloister.domain.files.commands import FileCommand
@@ -20,6 +21,7 @@ from cloister.domain.scope import Reach
 from cloister.interfaces.python.certificates.shapes import Certificate, Removed, RemovedRows
 from cloister.interfaces.python.shapes import Forgotten
 from cloister.services.certificates.certify import LARGEST_FILE
+from cloister.services.conversations.item_format import read_item
 from cloister.services.recall.build_context import ContextRequest
 from cloister.services.recall.search import SearchTarget
 from support.databases.engines import Engine
@@ -117,6 +119,20 @@ def test_prf_4_a_row_that_is_still_there_fails_its_check(house: MemorySetup) -> 
     failed = {check.check for check in checks if not check.passed}
     expected = {"sessions", "messages", "memories", "mentions", "entities", "memory sources"}
     assert {f"storage: {table}" for table in expected} | {"index", "search"} <= failed
+
+
+def test_prf_4_a_memory_and_an_entity_that_are_still_there_fail_the_check_of_the_index(house: MemorySetup) -> None:
+    """The index has memories and entities too, not messages alone."""
+    services, reach, garden = house.services, house.reach, house.find("ann").project
+    assert garden is not None
+    memory = house.stored("ann")[0].memory.id
+    entity = next(entity.id for entity in house.entities(garden) if entity.name == "Rosa")
+    for removal, table in (
+        (services.memories.forget(reach, memory, dry_run=True), "storage: memories"),
+        (services.entity_changes.delete(reach, entity, dry_run=True), "storage: entities"),
+    ):
+        checks = services.certification.certify(reach, removal).checks
+        assert {table, "index", "search"} <= {check.check for check in checks if not check.passed}
 
 
 def test_the_file_of_sqlite_is_read_through_also_where_it_is_no_longer_used(house: MemorySetup, engine: Engine) -> None:
@@ -301,6 +317,52 @@ def test_prf_4_retention_is_certified_with_what_it_forgot(house: MemorySetup, en
     tables = {"messages", "memories", "mentions", "entities", "receipts", "files", "vectors"}
     assert {f"storage: {table}" for table in tables} | {"index", "search"} <= set(results)
     assert memory.apply_retention().certificate is None, "nothing was too old any more"
+
+
+def add_item_and_response(house: MemorySetup, name: str) -> tuple[str, str]:
+    """A tool call after the last message of a session, and a response whose output is that message; returns their ids."""
+    said = house.services.sessions.messages(house.reach, name, limit=200)[1]
+    call = {"type": "function_call", "call_id": "call_1", "name": "look", "arguments": "{}"}
+    (stored,) = house.services.items.add(house.reach, name, [read_item(call)])
+    response = house.services.audit_plants.respond(house.reach, house.find(name), said[-2], said[-1])
+    return stored.id, response
+
+
+def test_prf_4_items_and_responses_go_with_their_message_and_are_named(house: MemorySetup) -> None:
+    """Of one message, in its dry run too, and of messages that are too old."""
+    memory = library(house)
+    item, response = add_item_and_response(house, "ann")
+    last = memory.messages("ann")[-1].id
+    tried = memory.forget_message(last, dry_run=True).would_remove
+    done = certified(memory.forget_message(last))
+    assert tried is not None and tried.removed == done.removed
+    assert (done.removed["items"], done.removed["responses"]) == ((item,), (response,))
+    assert passed(done)["storage: items"] and passed(done)["storage: responses"]
+    old = add_item_and_response(house, "bob")
+    house.clock.moment += 40 * 24 * HOUR
+    house.services.retention.set_of_tenant(house.reach, 30)
+    forgotten = memory.apply_retention().certificate
+    assert forgotten is not None
+    assert (forgotten.removed["items"], forgotten.removed["responses"]) == ((old[0],), (old[1],))
+    assert set(passed(forgotten).values()) == {True}
+
+
+def test_prf_4_what_is_still_there_of_one_message_fails_its_check(house: MemorySetup) -> None:
+    """By the id of the message alone: in every table that could have a row of it."""
+    draft = Draft(role="user", content="My neighbour Rosa moved to Porto.")
+    (said,) = house.services.record.messages(house.reach, "ann", [draft], idempotency_key="once").messages
+    house.services.extraction.extract_now(house.reach, "ann")
+    add_item_and_response(house, "ann")
+    store_receipts(house)
+    context = house.services.context.build(house.reach, "ann", ContextRequest())
+    house.services.recall_receipts.of_context(house.reach, context, None)
+    checks = house.services.certification.certify(house.reach, Removal(messages=[said.id])).checks
+    failed = {check.check.removeprefix("storage: ") for check in checks if not check.passed}
+    expected = {"messages", "memory sources", "mentions", "relations", "items", "responses", "receipts"}
+    assert failed == {*expected, "idempotent answers"}
+    house.services.forgetting.message(house.reach, said.id)
+    after = house.services.certification.certify(house.reach, Removal(messages=[said.id])).checks
+    assert [check.check for check in after if not check.passed] == []
 
 
 def test_beyond_a_thousand_ids_the_rest_is_counted(house: MemorySetup) -> None:

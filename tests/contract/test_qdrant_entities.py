@@ -307,3 +307,17 @@ def _forged(tenant: int, project: int) -> EntityPoint:
         vector=None,
         terms=terms.encode(KEPT),
     )
+
+
+def test_prf_4_the_certificate_of_a_memory_asks_the_index_that_has_it(house: QdrantSetup) -> None:
+    """Memories are not in Qdrant; its entities are counted there."""
+    reach, services = house.tenant("one"), house.services
+    house.session(reach, "s", house.project(reach, "Garden"))
+    house.tell(reach, "s", CELLO)
+    house.drain()
+    (stored,) = services.memories.of_session(reach, "s", limit=9)
+    rehearsed = services.memories.forget(reach, stored.memory.id, dry_run=True)
+    failed = {check.check for check in services.certification.certify(reach, rehearsed).checks if not check.passed}
+    assert {"storage: memories", "index", "search"} <= failed
+    done = services.certification.certify(reach, services.memories.forget(reach, stored.memory.id))
+    assert {check.check: check.passed for check in done.checks}["index"]

@@ -96,6 +96,8 @@ class Removal:
         self.memories += other.memories
         self.observations += other.observations
         self.entities += other.entities
+        self.items += other.items
+        self.responses += other.responses
         self.receipts += other.receipts
         self.files += other.files
         self.texts += other.texts[: MOST_TEXTS - len(self.texts)]

@@ -42,6 +42,12 @@ REMOVAL_CASES: dict[str, Case] = {
     "RemovalStore.observations": Case(act=lambda t, h: RemovalStore(t).observations(h.first.session), nothing=[]),
     "RemovalStore.items": Case(act=lambda t, h: RemovalStore(t).items(h.first.session), nothing=[]),
     "RemovalStore.responses": Case(act=lambda t, h: RemovalStore(t).responses(h.first.session), nothing=[]),
+    "RemovalStore.items_of": Case(
+        act=lambda t, h: RemovalStore(t).items_of(h.first.session, h.first.messages), nothing=[]
+    ),
+    "RemovalStore.responses_of": Case(
+        act=lambda t, h: RemovalStore(t).responses_of(h.first.session, h.first.messages), nothing=[]
+    ),
     "RemovalStore.receipts": Case(act=lambda t, h: RemovalStore(t).receipts(h.first.session), nothing=[]),
     "RemovalStore.receipts_of": Case(
         act=lambda t, h: RemovalStore(t).receipts_of(h.first.session, h.first.messages), nothing=[]

@@ -169,8 +169,7 @@ class AuditRun:
             reason = f"A pool has more than {_LARGEST_POOL:,} messages."
             sightings.not_asked.append(NotAsked(door=_INDEX, reason=reason))
             return
-        ids = set(named)
-        seen = [other for other in targets if not ids.isdisjoint(other.messages)]
+        seen = [other for other in targets if not named.messages.isdisjoint(other.messages)]
         pool = [other for other in targets if target.shares_pool(other)]
         sightings.note("index", _INDEX, f"messages of {target.name}", seen, allowed=pool, expected=[target])
 

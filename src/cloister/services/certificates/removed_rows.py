@@ -21,7 +21,7 @@ from cloister.domain.identifiers import (
 from cloister.domain.prompts.recalled_text import own_words
 from cloister.services.conversations.item_format import decoded, format_item_id, item_type
 from cloister.storage.interface import Transaction
-from cloister.storage.stores.certificates.removals import RemovalStore
+from cloister.storage.stores.certificates.removals import ItemRow, RemovalStore
 from cloister.storage.stores.entities import EntityStore
 from cloister.storage.stores.files.trees import remove_old_files
 from cloister.storage.stores.memories import MemoryStore
@@ -55,7 +55,7 @@ def note_session(transaction: Transaction, session: Session, removal: Removal, *
     removal.name("episodes", list(map(format_episode_id, episodes)), count)
     note_memories(removal, MemoryStore(transaction).ids(session.id))
     note_observations(removal, rows.observations(session.id))
-    _note_items(rows, session, removal)
+    _note_items(session, removal, rows.items(session.id), rows.responses(session.id))
     note_receipts(removal, rows.receipts(session.id))
     files = rows.files(session)
     removal.name("files", [f"/memories/{file.path}" for file in files if file.pool == session.pool])
@@ -89,12 +89,14 @@ def note_receipts(removal: Removal, receipts: Sequence[ReceiptId]) -> None:
 def note_messages(
     transaction: Transaction, session: Session, messages: Sequence[MessageId], removal: Removal
 ) -> NotedEntities:
-    """Note messages with the memories and the receipts that are removed with them. The caller notes observations."""
+    """Note messages with the memories, items, responses and receipts that are removed with them. The caller notes observations."""
+    rows = RemovalStore(transaction)
     removal.messages.extend(messages)
     removal.name("messages", list(map(format_message_id, messages)))
     memories = MemoryStore(transaction)
     note_memories(removal, sorted({memory for message in messages for memory in memories.derived_from(message)}))
-    note_receipts(removal, RemovalStore(transaction).receipts_of(session.id, messages))
+    _note_items(session, removal, rows.items_of(session.id, messages), rows.responses_of(session.id, messages))
+    note_receipts(removal, rows.receipts_of(session.id, messages))
     said = next(iter(MessageStore(transaction).contents(session.id, messages[-1])), None)
     note_text(transaction, session, removal, said)
     entities = EntityStore(transaction)
@@ -122,9 +124,8 @@ def remove_old_rows(transaction: Transaction, session: Session, before: int, rem
     return RemovedOldRows(files=removed, receipts=receipts)
 
 
-def _note_items(rows: RemovalStore, session: Session, removal: Removal) -> None:
+def _note_items(session: Session, removal: Removal, items: Sequence[ItemRow], responses: Sequence[int]) -> None:
     """Items and files of another pool, from before the session moved, go too, and are not named: nobody sees them here."""
-    items, responses = rows.items(session.id), rows.responses(session.id)
     removal.items.extend(item.id for item in items)
     shown = [item for item in items if item.pool == session.pool]
     removal.name("items", [format_item_id(item_type(decoded(item.item)), item.id) for item in shown])

@@ -51,6 +51,14 @@ class Found(NamedTuple, Generic[T]):
     relevance: float
 
 
+class IndexedIds(NamedTuple):
+    """What an index names, by kind."""
+
+    messages: frozenset[int] = frozenset()
+    memories: frozenset[int] = frozenset()
+    entities: frozenset[int] = frozenset()
+
+
 class Recall:
     """`foreign_hits` counts the ids that an index returned and storage did not find in the scope, or found damaged. It is zero if
     all is well."""
@@ -127,6 +135,12 @@ class Recall:
         """The index of a pool's messages, always of the same rows: it keeps what it read."""
         return self._index.within(rows if self._current is None else self._current.messages(rows))
 
+    def _of_memories(self, rows: StoredMemories) -> PoolIndex:
+        return self._index.memories_within(rows if self._current is None else self._current.memories(rows))
+
+    def _of_entities(self, rows: StoredEntities) -> PoolIndex:
+        return self._index.entities_within(rows if self._current is None else self._current.entities(rows))
+
     def _stale(self, transaction: Transaction, rows: StoredPool, scope: Scope) -> int:
         """Memories and entities are rebuilt before messages, so that they are counted only where a pool has stale messages."""
         waiting = self._waiting(transaction, rows, scope) if self._is_external else 0
@@ -163,15 +177,21 @@ class Recall:
         rows = PoolStore(transaction, self._generation).rows(scope)
         return rows is not None and rows.size() > most
 
-    def indexed(self, transaction: Transaction, scope: Scope, text: str, now: int, most: int) -> Sequence[int] | None:
-        """The ids that the index itself names for a text in the scope's pool, before storage is asked; None if the pool has more
-        messages than `most`."""
-        rows = PoolStore(transaction, self._generation).rows(scope)
-        if rows is None:
-            return ()
-        if rows.size() > most:
-            return None
-        return [int(message) for message in self._of_messages(rows).evidence(text, now).ids]
+    def indexed(self, transaction: Transaction, scope: Scope, text: str, now: int, most: int) -> IndexedIds | None:
+        """The ids that the index itself names for a text in the scope's pool, and of the entities of its project, before storage is
+        asked; None if the pool has more messages than `most`."""
+        rows, named = PoolStore(transaction, self._generation).rows(scope), IndexedIds()
+        if rows is not None:
+            if rows.size() > most:
+                return None
+            memories = self._of_memories(StoredMemories(transaction, rows.pool, self._generation))
+            named = named._replace(
+                messages=_ids(self._of_messages(rows), text, now), memories=_ids(memories, text, now)
+            )
+        if scope.entities is None:
+            return named
+        entities = StoredEntities(transaction, scope.entities, scope.pool.user, self._generation)
+        return named._replace(entities=_ids(self._of_entities(entities), text, now))
 
     def memories(
         self, transaction: Transaction, scope: Scope, question: Question, limit: int, *, with_pinned: bool = False
@@ -193,10 +213,7 @@ class Recall:
             true &= ~validity.among(_sorted(question.excluded.memories))
         true = validity.distinct(true)
         allowed = None if true.all() else validity.ids[true]
-        reader = rows if self._current is None else self._current.memories(rows)
-        found = self._best(
-            self._index.memories_within(reader), lambda ids: rows.found(ids, question.now), question, limit, allowed
-        )
+        found = self._best(self._of_memories(rows), lambda ids: rows.found(ids, question.now), question, limit, allowed)
         asked = validity.about(asked_facts(question.text), true)
         # Many people may meet in a pool, and whose fact is asked for is not known here.
         if 0 < len(asked) <= min(limit, _MOST_ASKED):
@@ -216,10 +233,9 @@ class Recall:
         allowed = None
         if question.filter is not None:
             allowed = _sorted(FilterStore(transaction).project_entities(rows.project, rows.user, question.filter))
-        reader = rows if self._current is None else self._current.entities(rows)
         find = partial(rows.found, now=question.now)
         without = question.excluded.entities
-        return self._best(self._index.entities_within(reader), find, question, limit, allowed, without)
+        return self._best(self._of_entities(rows), find, question, limit, allowed, without)
 
     def _best(
         self,
@@ -269,6 +285,10 @@ class Recall:
             with self._lock:
                 self.foreign_hits += len(ids) - len(found)
         return found
+
+
+def _ids(index: PoolIndex, text: str, now: int) -> frozenset[int]:
+    return frozenset(map(int, index.evidence(text, now).ids))
 
 
 def _answers(

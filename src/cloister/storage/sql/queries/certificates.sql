@@ -30,6 +30,23 @@ ORDER BY message_id, position
 -- name: session_response_ids
 SELECT response_id FROM session_response WHERE tenant_id = :tenant_id AND session_id = :session_id ORDER BY response_id
 
+-- name: items_of_messages
+-- As `delete_items_of_message` removes them.
+SELECT item_id, recalled_pool_id, item FROM session_item
+WHERE tenant_id = :tenant_id AND session_id = :session_id AND position > 0
+    AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+ORDER BY message_id, position
+
+-- name: responses_of_messages
+-- As `delete_responses_of_message` removes them.
+SELECT response_id FROM session_response
+WHERE tenant_id = :tenant_id AND session_id = :session_id
+    AND (
+        question_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+        OR reply_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+    )
+ORDER BY +response_id
+
 -- name: session_receipt_ids
 SELECT receipt_id FROM receipt WHERE tenant_id = :tenant_id AND session_id = :session_id ORDER BY +receipt_id
 
@@ -133,7 +150,8 @@ SELECT
     )
 
 -- name: remaining_messages
--- What is left of single messages, and of what is stored with them.
+-- What is left of single messages, and of what is stored with them. An answer to an addition of memories does not say of which messages
+-- they were.
 SELECT
     (
         SELECT count(*) FROM message
@@ -144,8 +162,46 @@ SELECT
         WHERE tenant_id = :tenant_id AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
     ),
     (
+        SELECT count(*) FROM memory_source
+        WHERE tenant_id = :tenant_id AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+    ),
+    (
         SELECT count(*) FROM mention
         WHERE tenant_id = :tenant_id AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+    ),
+    (
+        SELECT count(*) FROM entity_relation
+        WHERE tenant_id = :tenant_id AND session_id IN (SELECT value FROM json_each(CAST(:session_ids AS TEXT)))
+            AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+    ),
+    (
+        SELECT count(*) FROM session_item
+        WHERE tenant_id = :tenant_id AND message_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+    ),
+    (
+        SELECT count(*) FROM session_response
+        WHERE tenant_id = :tenant_id AND session_id IN (SELECT value FROM json_each(CAST(:session_ids AS TEXT)))
+            AND (
+                question_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+                OR reply_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+            )
+    ),
+    (
+        SELECT count(*) FROM receipt
+        WHERE tenant_id = :tenant_id AND session_id IN (SELECT value FROM json_each(CAST(:session_ids AS TEXT)))
+            AND (
+                question_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+                OR reply_id IN (SELECT value FROM json_each(CAST(:message_ids AS TEXT)))
+            )
+    ),
+    (
+        SELECT count(*) FROM idempotency AS i
+        WHERE i.tenant_id = :tenant_id AND i.session_id IN (SELECT value FROM json_each(CAST(:session_ids AS TEXT)))
+            AND i.answer IS NOT NULL AND i.kind IN ('messages', 'items')
+            AND EXISTS (
+                SELECT 1 FROM json_each(CAST(:message_ids AS TEXT)) AS named
+                WHERE named.value BETWEEN i.first_id AND i.last_id
+            )
     )
 
 -- name: remaining_of_user

@@ -15,6 +15,7 @@ from cloister.domain.identifiers import (
     ProjectId,
     ReceiptId,
     SessionId,
+    session_of,
 )
 from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.stores.messages import span
@@ -26,7 +27,10 @@ _SESSION_TABLES = ("sessions", "messages", "vectors", "memory sources", "mention
 _ROW_TABLES = (
     *("memories", "memory revisions", "observations", "entities", "entities", "items", "responses", "receipts"),
 )
-_MESSAGE_TABLES = ("messages", "vectors", "mentions")
+_MESSAGE_TABLES = (
+    *("messages", "vectors", "memory sources", "mentions", "relations", "items", "responses", "receipts"),
+    "idempotent answers",
+)
 _PROJECT_TABLES = ("entries", "sessions", "projects")
 _USER_TABLES = ("entries", "api keys", "receipts")
 _TENANT_TABLES = (
@@ -83,6 +87,16 @@ class RemovalStore:
         rows = self._transaction.rows("session_items", first=first, last=last)
         return [ItemRow(*cast(tuple[int, PoolId, str], row)) for row in rows]
 
+    def items_of(self, session: SessionId, messages: Sequence[MessageId]) -> list[ItemRow]:
+        """The items of a session that follow any of these messages."""
+        rows = self._transaction.rows("items_of_messages", session_id=session, message_ids=integers(messages))
+        return [ItemRow(*cast(tuple[int, PoolId, str], row)) for row in rows]
+
+    def responses_of(self, session: SessionId, messages: Sequence[MessageId]) -> list[int]:
+        """The responses of a session that any of these messages asked or is the output of."""
+        rows = self._transaction.rows("responses_of_messages", session_id=session, message_ids=integers(messages))
+        return _numbers(rows)
+
     def responses(self, session: SessionId) -> list[int]:
         return _numbers(self._transaction.rows("session_response_ids", session_id=session))
 
@@ -122,7 +136,9 @@ class RemovalStore:
             self._add_session(found, session)
         self._add_rows(found, removal)
         for ids in _chunks(removal.messages):
-            _add(found, _MESSAGE_TABLES, self._transaction.row("remaining_messages", message_ids=integers(ids)))
+            sessions = integers(sorted({session_of(message) for message in ids}))
+            row = self._transaction.row("remaining_messages", message_ids=integers(ids), session_ids=sessions)
+            _add(found, _MESSAGE_TABLES, row)
         for project in removal.projects:
             _add(found, _PROJECT_TABLES, self._transaction.row("remaining_of_project", project_id=project))
         if removal.user is not None:
