@@ -446,6 +446,21 @@ def test_mem_18_what_was_asked_in_another_project_or_tenant_stays(engine: Engine
     assert [int(str(row[0])) for row in left] == [int(tenant)] * 2
 
 
+def test_mem_18_what_was_searched_in_a_project_that_was_deleted_since_is_forgotten(
+    engine: Engine, house: MemorySetup
+) -> None:
+    """It is in no project now, and the tenant's own number of days applies, as to the project's sessions."""
+    garden = house.project("Garden", store_receipts=True, receipt_days=3_650)
+    house.session("asks", garden)
+    recall_receipts(house, garden)
+    house.services.projects.delete_project(house.reach, garden)
+    house.clock.moment += 40 * DAY
+    assert house.services.retention.preview(house.reach, days=30).receipts == 2
+    house.services.retention.set_of_tenant(house.reach, 30)
+    assert house.services.retention.apply(house.reach).counts.receipts == 2
+    assert engine.rows("SELECT receipt_id FROM receipt") == []
+
+
 def test_mem_18_the_worker_forgets_searches(engine: Engine, house: MemorySetup) -> None:
     garden = house.project("Garden", store_receipts=True, receipt_days=3_650)
     house.session("asks", garden)

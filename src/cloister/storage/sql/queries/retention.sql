@@ -180,7 +180,8 @@ WHERE e.tenant_id = :tenant_id AND e.project_id = CAST(:project_id AS BIGINT)
     )
 
 -- name: count_old_receipts
--- The receipts of contexts and searches from before then, of sessions and of none.
+-- The receipts of contexts and searches from before then, of sessions and of none. What was searched in a project that was deleted since
+-- is in no project.
 SELECT (
     SELECT count(*)
     FROM session AS s
@@ -192,17 +193,29 @@ SELECT (
 ) + (
     SELECT count(*) FROM receipt AS r
     WHERE r.tenant_id = :tenant_id AND r.session_id IS NULL
-        AND r.project_id IS NOT DISTINCT FROM CAST(:project_id AS BIGINT)
+        AND (
+            r.project_id = CAST(:project_id AS BIGINT)
+            OR (CAST(:project_id AS BIGINT) IS NULL AND NOT EXISTS (
+                SELECT 1 FROM project AS p
+                WHERE p.tenant_id = :tenant_id AND p.project_id = r.project_id AND p.deleted_at IS NULL
+            ))
+        )
         AND (CAST(:confined_to AS BIGINT) IS NULL OR r.project_id = :confined_to)
         AND (CAST(:bound_user AS TEXT) IS NULL OR r.user_id = :bound_user)
         AND r.kind <> 'reply' AND r.created_at < :before
 )
 
 -- name: old_search_receipts
--- The receipts of searches that belong to no session, from before then.
+-- The receipts of searches that belong to no session, from before then: of a project, or of none and of those that were deleted.
 SELECT r.receipt_id FROM receipt AS r
 WHERE r.tenant_id = :tenant_id AND r.session_id IS NULL
-    AND r.project_id IS NOT DISTINCT FROM CAST(:project_id AS BIGINT)
+    AND (
+        r.project_id = CAST(:project_id AS BIGINT)
+        OR (CAST(:project_id AS BIGINT) IS NULL AND NOT EXISTS (
+            SELECT 1 FROM project AS p
+            WHERE p.tenant_id = :tenant_id AND p.project_id = r.project_id AND p.deleted_at IS NULL
+        ))
+    )
     AND (CAST(:confined_to AS BIGINT) IS NULL OR r.project_id = :confined_to)
     AND (CAST(:bound_user AS TEXT) IS NULL OR r.user_id = :bound_user)
     AND r.kind <> 'reply' AND r.created_at < :before
