@@ -16,10 +16,16 @@ def test_org_10_a_key_of_one_user_is_not_shown_the_prompt_of_its_project(tenant:
     receipt = say(tenant.admin, "ann", "What grows here?").metadata["receipt_id"]
     path = f"/v1/receipts/{receipt}/prompt"
     assert "Zephyrine" in tenant.admin.get(path).text
-    bound = tenant.caller(tenant.new_key("read", "write", user_id="ann")).get(path)
+    ann = tenant.caller(tenant.new_key("read", "write", user_id="ann"))
+    bound = ann.get(path)
     assert bound.status_code == 200
     assert "Zephyrine" not in bound.text
     assert not bound.json()["is_exact"]
+    for caller, is_shown in ((tenant.admin, True), (ann, False)):
+        sent = caller.get(f"/v1/receipts/{receipt}").json()["sent"]
+        lengths = [part["characters"] for part in sent["parts"] if part["kind"] == "system_prompt"]
+        assert (sent["template_sha256"] is not None, lengths != [None]) == (is_shown, is_shown)
+        assert sent["placeholders"] == ["{MEMORY.CONTEXT}", "{RELEVANT.HISTORY}"]
 
 
 def test_prf_1_the_receipt_of_a_moved_session_says_nothing_of_the_old_prompt(
@@ -34,8 +40,10 @@ def test_prf_1_the_receipt_of_a_moved_session_says_nothing_of_the_old_prompt(
     assert before["template_sha256"] is not None and before["parts"][0]["characters"]
     assert tenant.admin.patch("/v1/sessions/s", {"project_id": kitchen}).status_code == 200
     cook = tenant.caller(tenant.new_key("read", project_id=kitchen, confined=True))
-    after = cook.get(path).json()["sent"]
-    assert after["template_sha256"] is None
+    receipt = cook.get(path).json()
+    after = receipt["sent"]
+    assert (after["template_sha256"], after["placeholders"]) == (None, None)
+    assert (receipt["tokens"], receipt["reply"]["prompt_tokens"]) == (None, None)
     assert [part["characters"] for part in after["parts"] if part["kind"] == "system_prompt"] == [None]
 
 

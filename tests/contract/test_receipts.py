@@ -87,6 +87,19 @@ def test_prf_1_a_moved_session_shows_counts_only_until_it_is_back(house: MemoryS
     assert len(shown(house, id).items) == given
 
 
+def test_prf_1_another_pool_is_not_said_to_be_another_project(house: MemorySetup) -> None:
+    """Of a session that was in no project, and of one whose project was made private."""
+    garden = house.project()
+    for project in (None, garden):
+        for name in ("tells", "asks"):
+            house.session(f"{name} {project}", project, "ann")
+        house.say(f"tells {project}", SECRET)
+    alone, shared = (reply(house, f"asks {project}") for project in (None, garden))
+    house.move("asks None", garden)
+    house.services.projects.change_project(house.reach, garden, member_visibility="private")
+    assert [shown(house, id).summary for id in (alone, shared)] == [("1 item from another pool",)] * 2
+
+
 def test_prf_1_an_item_that_moved_away_looks_forgotten_to_who_cannot_reach_it(house: MemorySetup) -> None:
     garden, cellar = house.project(), house.project("Cellar")
     house.session("tells", garden)

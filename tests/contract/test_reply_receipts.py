@@ -219,6 +219,6 @@ def test_prf_1_a_receipt_of_a_search_in_a_deleted_project_shows_nothing(house: M
     assert id is not None and house.services.receipts.get(house.reach, id).items
     house.services.projects.delete_project(house.reach, garden)
     shown = house.services.receipts.get(house.reach, id)
-    assert (shown.items, shown.version, shown.summary) == ((), None, ("1 item from another project",))
+    assert (shown.items, shown.version, shown.summary) == ((), None, ("1 item from a project that was deleted",))
     with pytest.raises(NotFound):
         house.services.explain.receipt(house.reach, id, said.id)

@@ -26,7 +26,7 @@ export interface ReceiptItem {
 export interface Sent {
   /** Whose prompt it was: the product's own, the project's, or the conversation's. */
   prompt: "default" | "project" | "session";
-  placeholders: string[];
+  placeholders: string[] | null;
 }
 
 export interface Receipt {

@@ -1243,7 +1243,8 @@ export interface RecalledMemory {
 /**
  * A stored receipt, as its reader may see it now. `kind` is `reply`, `context` or `search`. Items that are no longer in
  * the pool they were recalled from, and all items after the session has left it, are only counted in `hidden`, and
- * `summary` says so in words; `pool` is then null.
+ * `summary` says so in words; `pool` is then null, and so is what would tell of its prompt and of their length
+ * (`tokens`).
  */
 export interface Receipt {
   id: string;
@@ -1261,7 +1262,7 @@ export interface Receipt {
   hidden: Record<string, number>;
   summary: string[];
   left_out: Record<string, number>;
-  tokens: number;
+  tokens: number | null;
   sent: SentPrompt | null;
   reply: ReplyFacts | null;
 }
@@ -1406,7 +1407,8 @@ export type Secret = string;
 
 /**
  * A message to the model: `kind` is `system_prompt`, `conversation`, `tool_result` or `question`. `characters` is its
- * length; none for the system prompt of a session that was in another project then.
+ * length; none for the system prompt of a session that was in another project then, nor for that of a project, for a
+ * key of one user.
  */
 export interface SentPart {
   role: "user" | "assistant" | "system" | "tool";
@@ -1416,14 +1418,15 @@ export interface SentPart {
 
 /**
  * What was sent to the model, without its words. `prompt` is `default`, `project` or `session`; of the prompt of a
- * project or a session there is the SHA-256, unless the session was in another project then. Without `placeholders`,
- * nothing that is remembered was given. `conversation_ids` are the messages of the session that were sent, as far as
- * they exist; `more_parts` are not listed.
+ * project or a session there is the SHA-256, unless the session was in another project then; that of a project is not
+ * shown to a key of one user. Without `placeholders`, nothing that is remembered was given; null if the session was in
+ * another project then. `conversation_ids` are the messages of the session that were sent, as far as they exist;
+ * `more_parts` are not listed.
  */
 export interface SentPrompt {
   prompt: string;
   template_sha256: string | null;
-  placeholders: string[];
+  placeholders: string[] | null;
   parts: SentPart[];
   more_parts: number;
   conversation_ids: string[];

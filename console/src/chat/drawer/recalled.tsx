@@ -70,7 +70,7 @@ function isOverTheChat(): boolean {
 
 function Found({ receipt, session, project, onChanged, onLeave }: FoundProps) {
   const { projects } = useHouseState();
-  if (receipt.sent?.placeholders.length === 0) return <NoPlaceholders prompt={receipt.sent.prompt} session={session} project={receipt.pool.project_id} />;
+  if (receipt.sent?.placeholders?.length === 0) return <NoPlaceholders prompt={receipt.sent.prompt} session={session} project={receipt.pool.project_id} />;
   const groups = groupsOf(receipt.items);
   const reason = reasonOf(receipt, session, inPlace(project, projects), placeName(project, projects));
   return (

@@ -26,7 +26,13 @@ from cloister.domain.timestamps import Clock
 from cloister.services.recall.context_request import excerpt_of
 from cloister.services.recall.profile import Profiles
 from cloister.services.receipts.items import FoundItems
-from cloister.services.receipts.reading import Receipts, ShownReceipt, find_receipt, session_of_receipt
+from cloister.services.receipts.reading import (
+    Receipts,
+    ShownReceipt,
+    find_receipt,
+    may_read_template,
+    session_of_receipt,
+)
 from cloister.services.receipts.reply import listed_parts
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.messages import MessageStore
@@ -86,7 +92,7 @@ class ReceiptPrompts:
         said = MessageStore(transaction).found(session.id, session.pool, sent.conversation)
         context = self._context(transaction, session, project, shown, question)
         conversation = tuple(Item(message, session.external_id, "session", user=session.user_id) for message in said)
-        template, may_read = _template(sent, session, project), _may_read_template(transaction.reach, sent)
+        template, may_read = _template(sent, session, project), may_read_template(transaction.reach, sent)
         if not may_read:
             template = _placeholders(sent)
         if sent.is_of_client:
@@ -183,11 +189,6 @@ def _template(sent: Sent, session: Session, project: Project | None) -> str | No
 
 def _placeholders(sent: Sent) -> str:
     return "\n\n".join(sent.placeholders) or " "
-
-
-def _may_read_template(reach: Reach, sent: Sent) -> bool:
-    """Settings of a project are not shown to a caller that is bound to one user, so neither is its prompt."""
-    return reach.user is None or sent.prompt != "project"
 
 
 def _digest(template: str | None) -> str | None:

@@ -13,7 +13,7 @@ from cloister.domain.conversation import Session
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MessageId, ReceiptId, format_receipt_id
 from cloister.domain.prompts.recalled_text import NO_POOL
-from cloister.domain.receipts.receipt import Receipt, ReceiptItem, StoredReceipt
+from cloister.domain.receipts.receipt import Receipt, ReceiptItem, Sent, StoredReceipt
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.timestamps import Clock
 from cloister.services.receipts.exclusions import Exclusions
@@ -47,7 +47,8 @@ class ShownReceipt:
     the session has left, and those that moved to another pool; `other_branch` for messages that are not on the current branch of
     their session; `forgotten` for the others. `version` is that of the pool now; None
     if the reader may not read it. `conversation` are those of the session's messages that still exist. The question is that of a
-    context or a search; that of a reply is a message. `found` are the items that are shown, as they are stored."""
+    context or a search; that of a reply is a message. `found` are the items that are shown, as they are stored. `shows_template`:
+    the reader may see the prompt that was sent; `other_pool` says in words where the items of another pool are from."""
 
     stored: StoredReceipt
     items: tuple[ShownItem, ...]
@@ -55,6 +56,8 @@ class ShownReceipt:
     conversation: tuple[MessageId, ...]
     version: int | None
     found: FoundItems | None = None
+    shows_template: bool = True
+    other_pool: str = "in another pool"
 
     @property
     def receipt(self) -> Receipt:
@@ -64,7 +67,7 @@ class ShownReceipt:
     def summary(self) -> tuple[str, ...]:
         """What is hidden, in words."""
         phrases = {
-            "another_project": "from another project",
+            "another_project": self.other_pool,
             "other_branch": "on another branch",
             "forgotten": "forgotten",
         }
@@ -97,7 +100,15 @@ class Receipts:
         conversation = self._conversation(transaction, stored)
         if scope is None or pool is None or pool != receipt.terms.pool or pool == NO_POOL:
             hidden = {"another_project": len(receipt.items), "other_branch": 0, "forgotten": 0}
-            return ShownReceipt(stored=stored, items=(), hidden=hidden, conversation=conversation, version=None)
+            return ShownReceipt(
+                stored=stored,
+                items=(),
+                hidden=hidden,
+                conversation=conversation,
+                version=None,
+                shows_template=False,
+                other_pool=_left_pool(receipt, scope),
+            )
         rows = pools.rows(scope)
         assert rows is not None
         items = PoolItems(transaction, self._generation, scope, pool, self._clock())
@@ -117,6 +128,7 @@ class Receipts:
             conversation=conversation,
             version=rows.state()[0],
             found=found,
+            shows_template=may_read_template(transaction.reach, receipt.sent),
         )
 
     def _conversation(self, transaction: Transaction, stored: StoredReceipt) -> tuple[MessageId, ...]:
@@ -125,6 +137,20 @@ class Receipts:
             return ()
         present = ExtractionStore(transaction).present(stored.session, sent.conversation, all_branches=True)
         return tuple(message for message in sent.conversation if message in present)
+
+
+def may_read_template(reach: Reach, sent: Sent | None) -> bool:
+    """Settings of a project are not shown to a caller that is bound to one user, so neither is its prompt."""
+    return reach.user is None or sent is None or sent.prompt != "project"
+
+
+def _left_pool(receipt: Receipt, scope: Scope | None) -> str:
+    """Where all items of a receipt are from, if its session is in another pool now. That may be one of the same project, after its
+    visibility was changed, and the items may be from no project."""
+    if scope is None:
+        return "from a project that was deleted"
+    has_moved = receipt.terms.project is not None and receipt.terms.project != scope.project
+    return "from another project" if has_moved else "from another pool"
 
 
 def find_receipt(transaction: Transaction, id: ReceiptId, now: int) -> StoredReceipt:

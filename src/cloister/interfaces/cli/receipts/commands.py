@@ -8,7 +8,7 @@ from rich.console import RenderableType
 from cloister.interfaces.cli.options import with_library
 from cloister.interfaces.cli.terminal import answer, counted, details, minute, quotation
 from cloister.interfaces.python.library import Cloister
-from cloister.interfaces.python.receipts.shapes import Explanation, Receipt, StoredReceiptItem
+from cloister.interfaces.python.receipts.shapes import Explanation, Receipt, SentPrompt, StoredReceiptItem
 from cloister.interfaces.python.shapes import as_json
 
 app = typer.Typer(
@@ -112,10 +112,15 @@ def _facts(found: Receipt) -> list[tuple[str, str]]:
     if found.reply is not None:
         facts.append(("model", f"{found.reply.model}, {found.reply.status}"))
     if found.sent is not None:
-        named = ", ".join(found.sent.placeholders) or "no placeholder: nothing that is remembered was given"
-        facts.append(("prompt", f"{found.sent.prompt}; {named}"))
+        facts.append(("prompt", "; ".join([found.sent.prompt, *_placeholders(found.sent)])))
         facts.append(("sent", f"{counted(len(found.sent.parts) + found.sent.more_parts, 'message')} to the model"))
     return facts
+
+
+def _placeholders(sent: SentPrompt) -> list[str]:
+    if sent.placeholders is None:
+        return []
+    return [", ".join(sent.placeholders) or "no placeholder: nothing that is remembered was given"]
 
 
 def _item(item: StoredReceiptItem) -> RenderableType:

@@ -37,7 +37,7 @@ class StoredReceiptItem(ReceiptItem):
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SentPart:
     """A message to the model: `kind` is `system_prompt`, `conversation`, `tool_result` or `question`. `characters` is its length;
-    none for the system prompt of a session that was in another project then."""
+    none for the system prompt of a session that was in another project then, nor for that of a project, for a key of one user."""
 
     role: str
     kind: str
@@ -47,13 +47,13 @@ class SentPart:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SentPrompt:
     """What was sent to the model, without its words. `prompt` is `default`, `project` or `session`; of the prompt of a project or a
-    session there is the SHA-256, unless the session was in another project then. Without `placeholders`, nothing that is remembered
-    was given. `conversation_ids` are the messages of the session that were sent, as far as they exist; `more_parts` are not
-    listed."""
+    session there is the SHA-256, unless the session was in another project then; that of a project is not shown to a key of one
+    user. Without `placeholders`, nothing that is remembered was given; null if the session was in another project then.
+    `conversation_ids` are the messages of the session that were sent, as far as they exist; `more_parts` are not listed."""
 
     prompt: str
     template_sha256: str | None
-    placeholders: tuple[str, ...]
+    placeholders: tuple[str, ...] | None
     parts: tuple[SentPart, ...]
     more_parts: int
     conversation_ids: tuple[str, ...]
@@ -77,7 +77,7 @@ class ReplyFacts:
 class Receipt:
     """A stored receipt, as its reader may see it now. `kind` is `reply`, `context` or `search`. Items that are no longer in the
     pool they were recalled from, and all items after the session has left it, are only counted in `hidden`, and `summary` says so
-    in words; `pool` is then null."""
+    in words; `pool` is then null, and so is what would tell of its prompt and of their length (`tokens`)."""
 
     id: str
     kind: str
@@ -94,7 +94,7 @@ class Receipt:
     hidden: Mapping[str, int]
     summary: tuple[str, ...]
     left_out: Mapping[str, int]
-    tokens: int
+    tokens: int | None
     sent: SentPrompt | None
     reply: ReplyFacts | None
 
@@ -185,14 +185,14 @@ def receipt_shape(shown: ShownReceipt) -> Receipt:
         hidden=shown.hidden,
         summary=shown.summary,
         left_out=receipt.left_out,
-        tokens=receipt.tokens,
+        tokens=None if shown.version is None else receipt.tokens,
         sent=None if sent is None else _sent(sent, shown),
         reply=None
         if answered is None
         else ReplyFacts(
             model=answered.model,
             status=answered.status,
-            prompt_tokens=answered.prompt_tokens,
+            prompt_tokens=None if shown.version is None else answered.prompt_tokens,
             completion_tokens=answered.completion_tokens,
             recall_ms=answered.recall_ms,
             first_token_ms=answered.first_token_ms,
@@ -276,12 +276,10 @@ def _stored_item(shown: ShownItem, session: str | None) -> StoredReceiptItem:
 def _sent(sent: domain.Sent, shown: ShownReceipt) -> SentPrompt:
     return SentPrompt(
         prompt=sent.prompt,
-        template_sha256=None if shown.version is None else sent.template,
-        placeholders=sent.placeholders,
+        template_sha256=sent.template if shown.shows_template else None,
+        placeholders=None if shown.version is None else sent.placeholders,
         parts=tuple(
-            SentPart(
-                role=part.role, kind=part.kind, characters=None if _is_of_other_pool(part, shown) else part.characters
-            )
+            SentPart(role=part.role, kind=part.kind, characters=None if _is_hidden(part, shown) else part.characters)
             for part in sent.parts
         ),
         more_parts=sent.more,
@@ -290,6 +288,6 @@ def _sent(sent: domain.Sent, shown: ShownReceipt) -> SentPrompt:
     )
 
 
-def _is_of_other_pool(part: domain.SentPart, shown: ShownReceipt) -> bool:
-    """The length of a system prompt is of what was recalled in a pool that the session has left."""
-    return shown.version is None and part.kind == "system_prompt"
+def _is_hidden(part: domain.SentPart, shown: ShownReceipt) -> bool:
+    """The length of a system prompt tells of the prompt of a project, and of what was recalled."""
+    return part.kind == "system_prompt" and not shown.shows_template
