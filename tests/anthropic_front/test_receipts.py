@@ -24,3 +24,19 @@ def test_prf_1_a_reply_has_a_receipt_with_what_it_was_given(front: AnthropicFron
     assert FERRY not in str(receipt["sent"]) and receipt["key_id"].startswith("key_")
     prompt = tenant.admin.get(f"/v1/receipts/{receipt['id']}/prompt").json()
     assert prompt["is_exact"] is False and FERRY in prompt["messages"][0]["content"]
+
+
+def test_prf_1_the_prompt_of_a_project_without_placeholders_gives_nothing_and_the_receipt_says_so(
+    front: AnthropicFront,
+) -> None:
+    tenant = front.tenant()
+    project = tenant.new_project("Ferries")
+    for session in ("before", "now"):
+        tenant.new_session(session, project_id=project)
+    front.say(tenant.key, FERRY, "before")
+    tenant.admin.patch(f"/org/projects/{project}", {"settings": {"system_prompt": "You are a pirate."}})
+    front.say(tenant.key, ASK, "now")
+    last = tenant.admin.everything("/v1/sessions/now/messages")[-1]["id"]
+    receipt = tenant.admin.get(f"/v1/receipts/{last.replace('msg_', 'rcpt_')}").json()
+    assert (receipt["given"], receipt["items"], receipt["sent"]["placeholders"]) == (0, [], [])
+    assert FERRY not in str(front.model.asked[-1].body)

@@ -166,6 +166,23 @@ def test_what_could_not_be_removed_is_named(engine: Engine, monkeypatch: pytest.
     assert "could not remove tenant ten_" in caught.value.__notes__[0]
 
 
+@pytest.mark.parametrize("stop", [KeyboardInterrupt(), RuntimeError("a mistake")])
+def test_what_is_left_when_the_removal_breaks_off_is_named(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, stop: BaseException
+) -> None:
+    """Also if the audit itself was interrupted before."""
+    services = engine.services()
+
+    def break_off(*_: object) -> None:
+        raise stop
+
+    monkeypatch.setattr(type(services.tenants), "erase", break_off)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        AuditRun(services, never_asked(), None, progress=interrupt).run()
+    notes = caught.value.__notes__
+    assert [note.count("remove tenant ten_") for note in notes] == [1, 1]
+
+
 def interrupt(done: int, of: int) -> None:
     raise KeyboardInterrupt
 

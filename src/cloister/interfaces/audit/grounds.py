@@ -4,6 +4,7 @@ divided project, in a shared one and in none, in one or two tenants."""
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
@@ -54,31 +55,37 @@ class Grounds:
         self.services.queue.drain()
 
     def clean_up(self) -> list[str]:
-        """Remove everything again; returns what could not be removed, with the reason."""
+        """Remove everything again; returns what could not be removed, with the reason. If that is interrupted, the notes of the
+        error name what is left."""
         left: list[str] = []
-
-        def attempt(what: str, remove: Callable[[], object]) -> None:
+        removals = list(self._removals())
+        for done, (what, remove) in enumerate(removals):
             try:
                 with suppress(NotFound):
                     remove()
-            except CloisterError as error:
-                left.append(f"{what}: {error}")
+            except Exception as error:  # noqa: BLE001 - named in the report; the others are removed all the same
+                reason = str(error) if isinstance(error, CloisterError) else repr(error)
+                left.append(f"{what}: {reason}")
+            except BaseException as error:  # raised again: whoever interrupts is told what is left
+                for name in (*left, *(name for name, _ in removals[done:])):
+                    error.add_note(f"The audit did not remove {name}.")
+                raise
+        return left
 
+    def _removals(self) -> Iterator[tuple[str, Callable[[], object]]]:
+        """What has to be removed, by name, and how: with the tenants of an audit all goes that is in them."""
+        services = self.services
         for tenant in self.tenants:
-            attempt(f"tenant ten_{tenant:016x}", lambda tenant=tenant: self.services.tenants.erase(tenant))
+            yield f"tenant ten_{tenant:016x}", partial(services.tenants.erase, tenant)
         if self.tenants:
-            return left
+            return
         for reach, key in self.keys:
-            attempt(format_key_id(key), lambda reach=reach, key=key: self.services.api_keys.revoke(reach, key))
+            yield format_key_id(key), partial(services.api_keys.revoke, reach, key)
         for reach, user in self.users:
-            attempt(f"user {user}", lambda reach=reach, user=user: self.services.erase_user.erase(reach, user))
+            yield f"user {user}", partial(services.erase_user.erase, reach, user)
         for (tenant, _), project in self.projects.items():
             whole = Reach(tenant=tenant)
-            attempt(
-                f"project proj_{project:016x}",
-                lambda whole=whole, project=project: self.services.projects.delete_project(whole, project),
-            )
-        return left
+            yield f"project proj_{project:016x}", partial(services.projects.delete_project, whole, project)
 
     def _new_tenant(self, number: int) -> Reach:
         tenant, _ = self.services.projects.create_tenant(f"{_NAME} {self.run} {number}")

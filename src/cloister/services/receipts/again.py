@@ -3,16 +3,18 @@
 With an additional embedder the question's vector is made before the snapshot, as for a context and a search.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 from cloister.domain.context import Context, RecallTerms
 from cloister.domain.conversation import Session
+from cloister.domain.history import words_key
 from cloister.domain.identifiers import MessageId, ReceiptId
 from cloister.domain.prompts.profile import DEFAULT_PROFILE_TOKENS
 from cloister.domain.prompts.prompt import given_by, wants_profile
 from cloister.domain.recall.question import asked_part
-from cloister.domain.receipts.receipt import ItemKind, ReceiptItem, StoredReceipt, given_items
+from cloister.domain.receipts.receipt import ItemKind, Receipt, ReceiptItem, StoredReceipt, given_items
 from cloister.domain.reply import QUOTING_MODEL
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.timestamps import Clock
@@ -55,8 +57,16 @@ class RecallAgain:
         searches = stored.receipt.terms.searches_messages
         return self._recall.query_vector(reach, asked_part(text)) if text and searches else None
 
-    def difference(self, terms: RecallTerms, vector: QueryVector | None) -> str | None:
-        """How the vectors differ from those of a receipt's time, in a sentence; None if they do not."""
+    def differences(self, receipt: Receipt, vector: QueryVector | None) -> Iterator[str]:
+        """What is not known to be as it was when a receipt was made, each in a sentence."""
+        vectors = self._difference(receipt.terms, vector)
+        if vectors is not None:
+            yield vectors
+        if receipt.sent is not None and receipt.sent.is_of_client:
+            yield "What the client sent itself is not stored: what the session has of it counts as sent."
+
+    def _difference(self, terms: RecallTerms, vector: QueryVector | None) -> str | None:
+        """How the vectors differ from those of a receipt's time; None if they do not."""
         if not terms.searches_messages:
             return None
         now = None if vector is None else vector.model
@@ -94,6 +104,7 @@ class RecallAgain:
             # A reply without a model has no conversation: what was said since its question is left out too.
             again=replace(terms, until=terms.question_id) if is_reply and terms.until is None else terms,
             profile_tokens=min(DEFAULT_PROFILE_TOKENS, budget // 4) if asks_profile else 0,
+            known=_sent_by_client(transaction, stored, session),
             with_partial=is_reply,
             without=frozenset() if terms.question_id is None else frozenset({terms.question_id}),
         )
@@ -135,6 +146,17 @@ class RecallAgain:
 
 def key_of(item: ReceiptItem) -> ItemKey:
     return item.kind, item.id
+
+
+def _sent_by_client(transaction: Transaction, stored: StoredReceipt, session: Session) -> frozenset[str]:
+    """The words that a client with a history of its own sent, as far as the session has them: so many of its messages up to the
+    question as were sent, but those that the receipt says were added."""
+    sent, until = stored.receipt.sent, stored.receipt.terms.question_id
+    if sent is None or not sent.is_of_client or until is None:
+        return frozenset()
+    many = len(sent.parts) + sent.more
+    said = MessageStore(transaction).before(session.id, session.pool, MessageId(until + 1), limit=many)
+    return frozenset(words_key(message.content) for message in said if message.id not in sent.conversation)
 
 
 def _is_quoted(stored: StoredReceipt) -> bool:

@@ -128,9 +128,7 @@ class Explain:
         then = _then(transaction, stored, said, now)
         is_same = then.reason == now.reason or not _gives_history(stored)
         unchanged = is_same and not change.entered and not change.dropped and not any(shown.hidden.values())
-        difference = self._again.difference(stored.receipt.terms, vector)
-        if difference is not None:
-            then = replace(then, detail=f"{then.detail} {difference}")
+        then = replace(then, detail=" ".join((then.detail, *self._again.differences(stored.receipt, vector))))
         return _explained(message, then, recalled.trace, None if unchanged else change)
 
     def _rows(self, transaction: Transaction, scope: Scope, message: MessageId) -> StoredPool:

@@ -5,7 +5,7 @@ from rich.table import Table
 
 from cloister.interfaces.audit.report import Audit, AuditCell
 from cloister.interfaces.cli.options import with_library
-from cloister.interfaces.cli.terminal import answer, counted, progress_bar, table
+from cloister.interfaces.cli.terminal import answer, complain, counted, progress_bar, table
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.shapes import as_json
 
@@ -20,7 +20,11 @@ def audit(memory: Cloister, json: bool) -> None:
     """
     with progress_bar("asking", shown=not json) as bar:
         task = bar.add_task("", total=None)
-        found = memory.audit(progress=lambda done, of: bar.update(task, completed=done, total=of))
+        try:
+            found = memory.audit(progress=lambda done, of: bar.update(task, completed=done, total=of))
+        except KeyboardInterrupt as stopped:
+            complain("interrupted", "The audit was interrupted.", getattr(stopped, "__notes__", ()), json)
+            raise
     answer(as_json(found), json, _matrix(found), "", *_legend(found), *_sentences(found))
     if not found.passed:
         raise typer.Exit(1)
