@@ -196,9 +196,12 @@ def test_prf_5_a_dry_run_names_what_the_deletion_removes_and_changes_nothing(
 
 
 def test_a_user_is_certified_with_keys_entries_and_all_sessions(house: MemorySetup) -> None:
-    """ORG-9, PRF-4."""
+    """ORG-9, PRF-4, PRF-5: a dry run names the same rows, and changes nothing."""
+    tried = library(house).erase_user("ann", dry_run=True)
+    assert tried.certificate is None and house.find("ann").user_id == "ann"
     erased = library(house).erase_user("ann")
-    assert erased.certificate is not None
+    assert erased.certificate is not None and erased == tried
+    assert tried.would_remove == RemovedRows(removed=erased.certificate.removed, more=erased.certificate.more)
     assert erased.certificate.removed["sessions"] == ("ann",)
     assert len(erased.certificate.removed["messages"]) == erased.messages
     assert len(erased.certificate.removed["memories"]) == erased.memories

@@ -184,7 +184,7 @@ def test_org_9_a_users_entries_go_with_the_user_and_a_projects_to_no_project(
         for user in (None, "ann", "bob"):
             house.run(put(), project=project, user=user)
     house.services.entries.run(house.reach, EntryScope(project=None, user="ann"), [put()])
-    assert house.services.erase_user.preview(house.reach, "ann").entries == 3
+    assert house.services.erase_user.erase(house.reach, "ann", dry_run=True).entries == 3
     assert house.services.erase_user.erase(house.reach, "ann").entries == 3
     house.services.projects.delete_project(house.reach, house.garden)
     left = shared_engine.rows(

@@ -28,7 +28,6 @@ def age(home: Home) -> SessionAge:
 
 
 ERASING_CASES: dict[str, Case] = {
-    "UserErasureStore.counts": Case(act=lambda t, h: UserErasureStore(t, "ann").counts()),
     "UserErasureStore.lock_sessions": Case(act=lambda t, h: UserErasureStore(t, "ann").lock_sessions()),
     "UserErasureStore.sessions": Case(
         act=lambda t, h: UserErasureStore(t, "ann").sessions([h.first.session]), nothing=[]

@@ -418,7 +418,7 @@ export interface ErasedTenant {
   certificate: Certificate | null;
 }
 
-/** How much of a user was erased, or would be. */
+/** How much of a user was erased, or would be: of a dry run, `would_remove` names the rows. */
 export interface ErasedUser {
   sessions: number;
   messages: number;
@@ -429,6 +429,7 @@ export interface ErasedUser {
   entries: number;
   files: number;
   certificate: Certificate | null;
+  would_remove: RemovedRows | null;
 }
 
 /**

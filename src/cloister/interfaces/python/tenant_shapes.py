@@ -7,7 +7,7 @@ from cloister.domain.erasure import TenantCounts, UserCounts
 from cloister.domain.identifiers import format_key_id, format_project_id, format_tenant_id
 from cloister.domain.timestamps import iso
 from cloister.domain.usage import Usage as DomainUsage
-from cloister.interfaces.python.certificates.shapes import Certificate, Removed
+from cloister.interfaces.python.certificates.shapes import Certificate, Removed, RemovedRows
 from cloister.services.conversations.retention import OldCounts, Retained
 from cloister.services.tenancy.api_keys import CreatedKey as DomainCreatedKey
 from cloister.services.tenancy.api_keys import CreatedTenant
@@ -50,7 +50,7 @@ class Usage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ErasedUser:
-    """How much of a user was erased, or would be."""
+    """How much of a user was erased, or would be: of a dry run, `would_remove` names the rows."""
 
     sessions: int
     messages: int
@@ -61,6 +61,7 @@ class ErasedUser:
     entries: int = 0
     files: int = 0
     certificate: Certificate | None = field(default=None, compare=False)
+    would_remove: RemovedRows | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,8 +150,8 @@ def retention_preview_shape(counts: OldCounts) -> Retention:
     return Retention(**asdict(counts), complete=True)
 
 
-def erased_user_shape(counts: UserCounts, removed: Removed | None = None) -> ErasedUser:
-    return ErasedUser(**_numbers(counts), certificate=None if removed is None else removed.certificate)
+def erased_user_shape(counts: UserCounts, removed: Removed) -> ErasedUser:
+    return ErasedUser(**_numbers(counts), certificate=removed.certificate, would_remove=removed.would_remove)
 
 
 def erased_tenant_shape(counts: TenantCounts, certificate: Certificate | None = None) -> ErasedTenant:

@@ -5,6 +5,7 @@ from cloister.domain.errors import Forbidden
 from cloister.domain.identifiers import format_entity_id, format_key_id
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_name
+from cloister.services.certificates.rehearsal import run
 from cloister.services.certificates.removed_rows import note_receipts
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.erasure.sessions_removal import RemovedSessions, SessionsRemoval, chunks
@@ -32,20 +33,16 @@ class UserErasure:
         self._generation = generation
         self._events = events
 
-    def preview(self, reach: Reach, user_id: str) -> UserCounts:
-        """What erasing the user would remove. Nothing is changed."""
-        _check(reach, user_id)
-        with self._database.read(reach) as transaction:
-            return UserErasureStore(transaction, user_id).counts()
-
-    def erase(self, reach: Reach, user_id: str) -> UserCounts:
+    def erase(self, reach: Reach, user_id: str, *, dry_run: bool = False) -> UserCounts:
         """Remove the user's sessions with all that derives from them, the user's parts of private projects, and the keys that are
-        bound to the user. A session of the user that is created meanwhile is created after the commit."""
+        bound to the user. A session of the user that is created meanwhile is created after the commit. With `dry_run` the
+        transaction is rolled back."""
         _check(reach, user_id)
-        removed = self._database.write(reach, lambda transaction: self._remove(transaction, user_id))
-        self._events.erased(reach.tenant, removed.named, removed.projects)
-        self._events.all_changed(removed.quoting)
-        self._forgetting.clean_up()
+        removed = run(self._database, reach, lambda transaction: self._remove(transaction, user_id), dry_run=dry_run)
+        if not dry_run:
+            self._events.erased(reach.tenant, removed.named, removed.projects)
+            self._events.all_changed(removed.quoting)
+            self._forgetting.clean_up()
         return removed.counts()
 
     def _remove(self, transaction: Transaction, user_id: str) -> RemovedSessions:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, cast
 
 from cloister.domain.conversation import Session
-from cloister.domain.erasure import MOST_NAMED, RemovedFile, TenantCounts, UserCounts
+from cloister.domain.erasure import MOST_NAMED, RemovedFile, TenantCounts
 from cloister.domain.identifiers import (
     SEQUENCE_BITS,
     EntityId,
@@ -30,21 +30,6 @@ class UserErasureStore:
         _refuse_narrow(transaction)
         self._transaction = transaction
         self._user = user
-
-    def counts(self) -> UserCounts:
-        """What erasing the user would remove."""
-        numbers = self._transaction.rows("count_user", user_id=self._user)[0]
-        sessions, messages, memories, observations, entities, entries, files = cast(tuple[int, ...], numbers)
-        return UserCounts(
-            sessions=sessions,
-            messages=messages,
-            episodes=cast(int, self._transaction.rows("count_user_episodes", user_id=self._user)[0][0]),
-            memories=memories,
-            observations=observations,
-            entities=entities,
-            entries=entries,
-            files=files,
-        )
 
     def lock_sessions(self) -> list[SessionId]:
         """Lock all sessions of the user against other writers, in id order to avoid deadlock."""

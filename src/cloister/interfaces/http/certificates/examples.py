@@ -62,7 +62,9 @@ CERTIFICATE_EXAMPLES: Mapping[str, Example] = {
     "forget_message": _removed(**_CLEARED),
     "forget_memory": _removed(memories=[MEMORY]),
     "delete_entity": _removed(entities=[ENTITY]),
-    "erase_user": Example(answer={**_ERASED, "certificate": _certificate(sessions=[SESSION], **_CLEARED)}),
+    "erase_user": Example(
+        answer={**_ERASED, "certificate": _certificate(sessions=[SESSION], **_CLEARED), "would_remove": None}
+    ),
     "erase_tenant": Example(
         answer={
             **_ERASED,

@@ -28,11 +28,8 @@ def erase_user(user_id: UserId, caller: Caller, dry_run: DryRun = False) -> Resp
     answer is what would be erased."""
     if caller.project_header is not None:
         raise InvalidRequest("X-Project-ID", "names one project, and a user is erased in all of them: leave it out.")
-    eraser = caller.services.erase_user
-    if dry_run:
-        return answer(shapes.erased_user_shape(eraser.preview(caller.reach, user_id)))
-    gone = eraser.erase(caller.reach, user_id)
-    return answer(shapes.erased_user_shape(gone, removed_answer(caller, gone.removal, dry_run=False)))
+    gone = caller.services.erase_user.erase(caller.reach, user_id, dry_run=dry_run)
+    return answer(shapes.erased_user_shape(gone, removed_answer(caller, gone.removal, dry_run=dry_run)))
 
 
 @router.get("/operator/tenants", response_model=TenantPage)

@@ -224,10 +224,7 @@ class EmbeddedBackend(
         return derived_shapes.profile_shape(found)
 
     def erase_user(self, user_id: str, dry_run: bool) -> tenant_shapes.ErasedUser:
-        erasure = self.services.erase_user
-        if dry_run:
-            return tenant_shapes.erased_user_shape(erasure.preview(self.reach, user_id))
-        gone = erasure.erase(self.reach, user_id)
+        gone = self.services.erase_user.erase(self.reach, user_id, dry_run=dry_run)
         return tenant_shapes.erased_user_shape(gone, self._removed(gone.removal, dry_run))
 
     def tenant_settings(self) -> tenant_shapes.TenantSettings:
