@@ -1,11 +1,12 @@
 """What receipts cost (PRF-1): processor time of a turn and of a context with and without them, bytes, and what retention keeps.
 
     python benchmarks/receipts.py [--messages 20000] [--rounds 200] [--json]
+    python benchmarks/receipts.py --pairs 9 --messages 2000 [--calls 100] [--json]
 
 There is no switch for receipts. Without them means without the calls that make, store and answer them; of the recall of a turn, a
 context and a search also without what it does for receipts alone, which is patched out here. Both are measured in turn, in this
-process, so that a busy machine slows both. Times are milliseconds of processor time; of recall the least of several calls with the
-same question, and of these the median.
+process: the least processor time of several calls with one question, and of these the median. The second form is short, for an idle
+machine: pairs of blocks of calls, with the processor time a call, the median by the clock, and the spread over the pairs.
 """
 
 # APSW's stubs name a buffer type that Python 3.11 does not have.
@@ -20,11 +21,11 @@ import statistics
 import tempfile
 import textwrap
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 from unittest.mock import patch
 
 import apsw
@@ -62,18 +63,98 @@ PER_DAY = 50
 _SIZE = "SELECT count(*), sum(length(body) + coalesce(length(query), 0)) FROM receipt WHERE kind = ?"
 
 
+class Block(NamedTuple):
+    """Milliseconds of one block of calls: of the processor a call, and the median by the clock."""
+
+    processor: float
+    p50: float
+
+
+class Compared(NamedTuple, Generic[T]):
+    """A call with receipts and one without, and what makes their argument."""
+
+    ours: Callable[[T], object]
+    floor: Callable[[T], object]
+    make: Callable[[], T]
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--messages", type=int, default=20_000)
     arguments.add_argument("--rounds", type=int, default=200)
+    arguments.add_argument("--pairs", type=int, default=0)
+    arguments.add_argument("--calls", type=int, default=100)
     arguments.add_argument("--json", action="store_true")
     given = arguments.parse_args()
     with tempfile.TemporaryDirectory(prefix="cloister-benchmark-") as directory:
         with Cloister(directory) as memory:
             fill(memory, "small", SMALL_POOL)
             fill(memory, "large", given.messages - SMALL_POOL)
+        if given.pairs:
+            found = in_pairs(Path(directory), given.pairs, given.calls)
+            print(json.dumps(found) if given.json else "\n".join(map(pair_lines, found)))
+            return
         report = measure(Path(directory), given.messages, given.rounds)
     print(json.dumps(report) if given.json else readable(report))
+
+
+def in_pairs(directory: Path, pairs: int, calls: int) -> list[dict[str, Any]]:
+    """Recall and prompt of a turn, and a context as the route answers it: blocks of calls with receipts and without."""
+    services = build_services(read_settings(str(directory)))
+    try:
+        reach = ensure_local_tenant(services)
+        named: list[tuple[str, Compared[Any]]] = [
+            ("recall and prompt of a turn", turn_calls(services, reach)),
+            ("context, receipt answered and not stored", context_calls(services, reach)),
+        ]
+        return [pair_of_blocks(name, given, pairs, calls) for name, given in named]
+    finally:
+        services.close()
+
+
+def pair_of_blocks(name: str, given: "Compared[T]", pairs: int, calls: int) -> dict[str, Any]:
+    """The figures of all pairs; the first pair is not counted."""
+    taken: tuple[list[Block], list[Block]] = ([], [])
+    for number in range(pairs + 1):
+        made = [given.make() for _ in range(calls)]
+        for which in (0, 1) if number % 2 else (1, 0):
+            with nothing_for_receipts() if which else nullcontext():
+                block = timed((given.ours, given.floor)[which], made)
+            if number:
+                taken[which].append(block)
+    found: dict[str, Any] = {"name": name, "pairs": pairs, "calls": calls}
+    for kind in ("processor", "p50"):
+        ours, floor = ([getattr(block, kind) for block in blocks] for blocks in taken)
+        found[kind] = {
+            "with": spread(ours),
+            "without": spread(floor),
+            "more": spread([one - other for one, other in zip(ours, floor, strict=True)]),
+            "times": spread([one / other for one, other in zip(ours, floor, strict=True)]),
+        }
+    return found
+
+
+def timed(call: Callable[[T], object], arguments: Sequence[T]) -> "Block":
+    times: list[float] = []
+    began = time.process_time()
+    for argument in arguments:
+        since = time.perf_counter()
+        call(argument)
+        times.append((time.perf_counter() - since) * 1_000)
+    return Block((time.process_time() - began) * 1_000 / len(arguments), statistics.median(times))
+
+
+def spread(values: Sequence[float]) -> list[float]:
+    """The median, the least and the greatest."""
+    return [round(value, 4) for value in (statistics.median(values), min(values), max(values))]
+
+
+def pair_lines(found: dict[str, Any]) -> str:
+    said = [f"{found['name']}: {found['pairs']} pairs of {found['calls']} calls, in ms: median (least to greatest)"]
+    for kind, meaning in (("processor", "processor time a call"), ("p50", "p50 by the clock")):
+        parts = [f"{part} {at:.3f} ({least:.3f} to {most:.3f})" for part, (at, least, most) in found[kind].items()]
+        said.append(f"  {meaning:<22}{'; '.join(parts)}")
+    return "\n".join(said)
 
 
 def measure(directory: Path, messages: int, rounds: int) -> list[dict[str, Any]]:
@@ -94,6 +175,11 @@ def measure(directory: Path, messages: int, rounds: int) -> list[dict[str, Any]]
 
 
 def before_the_first_token(services: Services, reach: Reach, rounds: int, stored: str) -> list[dict[str, Any]]:
+    taken = least(*turn_calls(services, reach), rounds)
+    return lines("recall and prompt of a turn", taken, stored, most_more=1.0)
+
+
+def turn_calls(services: Services, reach: Reach) -> Compared[Message]:
     """What lies between the user's words, recorded just now, and a request that is ready for the model."""
     questions = Questions()
 
@@ -114,8 +200,7 @@ def before_the_first_token(services: Services, reach: Reach, rounds: int, stored
         receipt.sending(ChatRequest(messages=prompt(None, built, question)), built)
         receipt.token()
 
-    taken = least(with_receipt, without, asked, rounds)
-    return lines("recall and prompt of a turn", taken, stored, most_more=1.0)
+    return Compared(with_receipt, without, asked)
 
 
 def whole_turn(services: Services, reach: Reach, rounds: int, stored: str) -> list[dict[str, Any]]:
@@ -138,6 +223,11 @@ def whole_turn(services: Services, reach: Reach, rounds: int, stored: str) -> li
 
 
 def context(services: Services, reach: Reach, rounds: int, stored: str) -> list[dict[str, Any]]:
+    taken = least(*context_calls(services, reach), rounds)
+    return lines("context, receipt answered and not stored", taken, stored, most_times=1.03)
+
+
+def context_calls(services: Services, reach: Reach) -> Compared[str]:
     """As the route answers it, encoded, in a project that does not store receipts."""
 
     def without(question: str) -> None:
@@ -147,8 +237,7 @@ def context(services: Services, reach: Reach, rounds: int, stored: str) -> list[
         found = services.context.build(reach, SESSION, ContextRequest(question=question))
         _CONTEXTS.dump_json(context_shape(found, services.recall_receipts.of_context(reach, found, None)))
 
-    taken = least(with_receipt, without, Questions().next, rounds)
-    return lines("context, receipt answered and not stored", taken, stored, most_times=1.03)
+    return Compared(with_receipt, without, Questions().next)
 
 
 def search(services: Services, reach: Reach, rounds: int, stored: str) -> list[dict[str, Any]]:
