@@ -241,22 +241,55 @@ def test_all_users_at_once_need_an_admin(memory_client: Connect, server: Server,
 def test_in_a_shared_project_a_filter_still_names_the_user(
     memory_client: Connect, server: Server, tenant: Tenant
 ) -> None:
-    """ISO-10, ORG-10: members see each other there, but who asks for one user gets that user's memories only."""
+    """ISO-10, ORG-10: members see each other there, but who asks for one user gets that user's memories only, and who names no user
+    gets those that were added without one, whatever the key may."""
     shared = tenant.new_project("Shared", member_visibility="shared")
     both = memory_client(server.address, tenant.new_key("read", "write", project_id=shared))
+    admin = memory_client(server.address, tenant.key, **{"X-Project-ID": shared})
     ada = memory_client(server.address, tenant.new_key("read", "write", project_id=shared, user_id="ada"))
-    for user in ("ada", "bob"):
-        both.add(f"{user} keeps the safe.", user_id=user, agent_id="guard", infer=False)
+    for user in ("ada", "bob", None):
+        both.add(f"{user} keeps the safe.", **of_user(user), agent_id="guard", infer=False)
     for client, filters, found in (
         (both, {"user_id": "ada"}, ["ada"]),
-        (both, {"agent_id": "guard"}, ["ada", "bob"]),
+        (both, {"agent_id": "guard"}, [None]),
+        (both, {"agent_id": "*"}, [None]),
+        (both, {"run_id": "*"}, []),
+        (both, {"OR": [{"user_id": "ada"}, {"agent_id": "guard"}]}, [None, "ada"]),
+        (admin, {"agent_id": "guard"}, [None]),
+        (admin, {"OR": [{"user_id": "*"}, {"agent_id": "guard"}]}, [None, "ada", "bob"]),
         (ada, {"user_id": "ada"}, ["ada"]),
         (ada, {"agent_id": "guard"}, ["ada"]),
     ):
         # MEM-11: where several people meet, each memory names whose it is.
-        expected = [f'user "{user}": {user} keeps the safe.' for user in found]
+        names = ["an unnamed user" if user is None else f'user "{user}"' for user in found]
+        expected = [f"{name}: {user} keeps the safe." for name, user in zip(names, found, strict=True)]
         assert sorted(memories(client.get_all(filters=filters))) == expected
         assert sorted(memories(client.search(QUESTION, filters=filters, threshold=0))) == expected
+
+
+def test_in_a_shared_project_nothing_of_a_user_is_deleted_who_was_not_named(
+    memory_client: Connect, server: Server, tenant: Tenant
+) -> None:
+    """ISO-10: the name of an agent, or `*` for any, is no way around the admin that `user_id="*"` needs."""
+    shared = tenant.new_project("Shared", member_visibility="shared")
+    client = memory_client(server.address, tenant.new_key("read", "write", project_id=shared))
+    deletions: list[Callable[[], Any]] = [
+        *(lambda name=name: client.delete_all(**{name: "*"}) for name in ("agent_id", "app_id", "run_id")),
+        lambda: client.delete_all(agent_id="guard"),
+        lambda: client.delete_users(agent_id="guard"),
+        lambda: client.delete_users(app_id="gate"),
+    ]
+    for user in ("ada", "bob"):
+        client.add(f"{user} keeps the safe.", user_id=user, agent_id="guard", app_id="gate", run_id=user, infer=False)
+    for delete in deletions:
+        client.add("Nobody keeps the safe.", agent_id="guard", app_id="gate", run_id="nobody", infer=False)
+        delete()
+        assert [client.get_all(filters={"user_id": user})["count"] for user in ("ada", "bob")] == [1, 1]
+        assert client.get_all(filters={"agent_id": "guard"})["count"] == 0
+
+
+def of_user(user: str | None) -> dict[str, str]:
+    return {} if user is None else {"user_id": user}
 
 
 def test_mem_11_a_memory_names_its_user_in_a_shared_project_only(

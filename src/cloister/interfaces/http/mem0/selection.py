@@ -101,5 +101,6 @@ def _records(scope: ProjectScope, part: Part, batch: Sequence[StoredMemory]) -> 
 
 
 def _is_of(part: Part, record: Record) -> bool:
-    """In a shared project the pool has memories of others too, which are not those of a user that was named."""
-    return part.user is None or record.stored.user == part.user
+    """In a shared project the pool has memories of all users. Only those of the user that was named are meant, or those without a
+    user: otherwise the name of an agent would reach what `user_id="*"` reaches for admins only."""
+    return record.stored.user == part.user
