@@ -24,7 +24,7 @@ from agents import (
 
 from cloister import AsyncCloister, Cloister, Conflict, InvalidRequest, TooLarge
 from cloister.integrations.openai_agents import CloisterSession
-from support.clients.openai_client import Front, said_in
+from support.clients.openai_client import Front, said_in, user
 from support.databases.engines import Engine
 from support.servers.fake_endpoint import Answer, completion, event, stream
 from support.servers.http_server import Tenant
@@ -219,6 +219,21 @@ def test_iso_10_a_run_recalls_and_records_for_its_own_user_and_project(front: Fr
     found = {one["external_id"]: one for one in tenant.admin.everything("/v1/sessions")}
     assert set(found) == {"ann-1", "ann-2", "beta-1", "bob-1", "nobody", "beta-ann"}
     assert {one["message_count"] for one in found.values()} == {2}
+
+
+def test_iso_10_a_run_of_no_project_recalls_from_no_project_before_its_session_exists(front: Front) -> None:
+    """ISO-10: a run without `session` has only its `run_config` to say that it is in no project."""
+    tenant = front.tenant()
+    front.client(tenant.key, "monday").chat.completions.create(model="m", messages=[user("The code is 6060-ALL.")])
+
+    async def work(client: openai.AsyncOpenAI) -> None:
+        with Cloister(front.server.address, key=tenant.key) as memory:
+            for scope, is_recalled in (({}, True), ({"project_id": None}, False), ({"project_id": "none"}, False)):
+                session = CloisterSession("later", memory, **scope)
+                await run(agent_of(client), "What is the code?", run_config=session.run_config())
+                assert ("6060-ALL" in front.system) is is_recalled
+
+    with_client(front, tenant, work)
 
 
 @pytest.mark.parametrize("run", WAYS)

@@ -80,7 +80,8 @@ class CloisterSession:
         settings = ModelSettings().resolve(given.model_settings)
         named = {"session_id": self._name(context), "user_id": self._user(context)}
         if self._project_id is not NOT_GIVEN:
-            named["project_id"] = self._project_id
+            # A value of metadata is a text, and a field without one would mean the project of the key.
+            named["project_id"] = self._project_id or NO_PROJECT
         metadata = {
             **(settings.metadata or {}),
             **{field: value for field, value in named.items() if value is not None},
