@@ -187,12 +187,13 @@ def test_fields_that_mean_nothing_here_are_let_pass_and_go_no_further(front: Fro
     tolerated: dict[str, Any] = {
         "store": True,
         "service_tier": "auto",
-        "logprobs": True,
-        "top_logprobs": 2,
+        "logprobs": False,
+        "top_logprobs": 0,
+        "modalities": ["text"],
         "prompt_cache_key": "x",
         "safety_identifier": "x",
-        "prediction": None,
-        "web_search_options": {},
+        "prediction": {"type": "content", "content": "x"},
+        "web_search_options": None,
         "prompt_cache_options": {},
         "something_new": None,
     }
@@ -210,6 +211,27 @@ def test_fields_that_mean_nothing_here_are_let_pass_and_go_no_further(front: Fro
     assert sorted(asked) == sorted(["model", "messages", "stream", "stream_options", *options])
     assert {name: asked[name] for name in options} == options
     assert asked["model"] == answer.json()["model"] == "the-model"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("functions", [{"name": "weather"}]),
+        ("function_call", "auto"),
+        ("web_search_options", {}),
+        ("audio", {"voice": "alloy", "format": "wav"}),
+        ("modalities", ["text", "audio"]),
+        ("logprobs", True),
+        ("top_logprobs", 2),
+    ],
+)
+def test_a_field_that_would_change_the_answer_is_refused_if_it_is_not_supported(
+    front: Front, tenant: Tenant, field: str, value: Any
+) -> None:
+    """To ignore it would be an answer to another question."""
+    answer = tenant.admin.post(CHAT, {"messages": HELLO, field: value})
+    assert (answer.status_code, error_of(answer)["param"]) == (422, field)
+    assert not front.model.asked and tenant.admin.everything("/v1/sessions") == []
 
 
 def test_parts_that_are_no_text_go_to_the_model_and_are_recorded_by_what_they_are(front: Front, tenant: Tenant) -> None:

@@ -252,8 +252,9 @@ def test_the_options_of_a_response_get_their_names_of_a_chat_completion(front: F
         max_output_tokens=99,
         reasoning={"effort": "low"},
         text={"format": schema, "verbosity": "low"},
-        include=[],
+        include=["reasoning.encrypted_content"],
         service_tier="auto",
+        max_tool_calls=3,
     )
     body = front.model.asked[-1].body
     assert body["messages"] == [system("Be brief.\n\nIn German."), user(FERRY)]
@@ -277,6 +278,8 @@ def test_the_options_of_a_response_get_their_names_of_a_chat_completion(front: F
         ({"previous_response_id": "resp_0123456789abcdef", "conversation": "c"}, "conversation"),
         ({"prompt": {"id": "pmpt_1"}}, "prompt"),
         ({"unheard_of": 1}, "unheard_of"),
+        ({"top_logprobs": 2}, "top_logprobs"),
+        ({"include": ["message.output_text.logprobs"]}, "include"),
         ({"project_id": "proj_0123456789abcdef"}, "project_id"),
         ({"session_id": "x"}, "session_id"),
         ({"input": []}, "input"),

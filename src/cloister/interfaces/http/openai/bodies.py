@@ -1,5 +1,5 @@
-"""The request bodies of OpenAI's clients. Fields of OpenAI's interface that have no meaning here are ignored, and all others are
-refused: if `project_id` of Cloister's own interface were ignored, the request would go to the wrong project.
+"""The request bodies of OpenAI's clients. Fields of OpenAI's interface that change nothing in the answer are ignored, and all others
+are refused: if `project_id` of Cloister's own interface were ignored, the request would go to the wrong project.
 """
 
 from collections.abc import Collection, Mapping
@@ -32,24 +32,28 @@ _PASSED_TO_MODEL = (
     "reasoning_effort",
     "verbosity",
 )
-# Fields of OpenAI's interface that have no meaning here.
+# Fields of OpenAI's interface that do not change what is answered. What names a model's cache or tier is its provider's, whose account
+# all tenants share.
 _WITHOUT_EFFECT = frozenset(
     {
-        "audio",
-        "function_call",
-        "functions",
-        "logprobs",
-        "modalities",
         "moderation",
         "prediction",
         "prompt_cache_key",
         "prompt_cache_options",
         "prompt_cache_retention",
         "service_tier",
-        "top_logprobs",
-        "web_search_options",
     }
 )
+# Fields that change what is answered in a way that is not supported, the values that change nothing, and what is said of the others.
+_REFUSED: Mapping[str, tuple[tuple[object, ...], str]] = {
+    "audio": ((), "is not supported here: replies are text."),
+    "modalities": ((["text"],), 'must be ["text"]: replies are text.'),
+    "functions": ((), "is not supported here: send `tools` of the type function."),
+    "function_call": ((), "is not supported here: send `tool_choice`."),
+    "web_search_options": ((), f"is not supported here: {HOSTED_TOOL}"),
+    "logprobs": ((False,), "is not supported here: replies have no log probabilities."),
+    "top_logprobs": ((0,), "is not supported here: replies have no log probabilities."),
+}
 _TEXT: schemas.Schema = {"type": "string", **schemas.CONTENT}
 _PARTS: schemas.Schema = {
     "type": "array",
@@ -119,6 +123,14 @@ class OpenAiBody(Body):
             if field not in known and value is not None:
                 raise InvalidRequest(field, "is not supported here: leave it out.")
 
+    def refuse_effects(self, fields: Collection[str] = tuple(_REFUSED)) -> None:
+        """Refuse what would change the answer and is not supported: to ignore it would be to answer something else."""
+        for field in fields:
+            harmless, why = _REFUSED[field]
+            value = (self.model_extra or {}).get(field)
+            if value is not None and not any(value == each and type(value) is type(each) for each in harmless):
+                raise InvalidRequest(field, why)
+
 
 class StreamOptions(OpenAiBody):
     include_usage: bool | None = Field(
@@ -128,7 +140,8 @@ class StreamOptions(OpenAiBody):
 
 class ChatCompletionRequest(OpenAiBody):
     """A chat request of OpenAI's interface. Fields that affect the reply (`tools`, `temperature`, `max_tokens`, `response_format`
-    …) are passed to the model; OpenAI's other fields are ignored, and unknown ones refused."""
+    …) are passed to the model. OpenAI's fields that change nothing in the answer are ignored; others, and unknown ones, are
+    refused."""
 
     model: str | None = Field(
         default=None, description="A model that the server lists. For any other name the default model answers."
@@ -156,7 +169,8 @@ class ChatCompletionRequest(OpenAiBody):
 
     def check(self) -> None:
         """Refuse what is not supported, before anything is recorded."""
-        self.refuse_others({*_PASSED_TO_MODEL, *_WITHOUT_EFFECT})
+        self.refuse_others({*_PASSED_TO_MODEL, *_WITHOUT_EFFECT, *_REFUSED})
+        self.refuse_effects()
         if self.n not in (None, 1):
             raise InvalidRequest("n", "must be 1: one reply is recorded for one message.")
         self._check_tools()

@@ -13,7 +13,7 @@ from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.resources.bodies import MOST_SENT, Metadata, Name, Whole
 
 MOST_INPUT_ITEMS = 1_000
-# Fields of OpenAI's interface that change nothing here.
+# Fields of OpenAI's interface that change nothing here. `max_tool_calls` counts calls of hosted tools, which are refused.
 _WITHOUT_EFFECT = frozenset(
     {
         "include",
@@ -23,10 +23,10 @@ _WITHOUT_EFFECT = frozenset(
         "prompt_cache_retention",
         "stream_options",
         "truncation",
-        "top_logprobs",
         "max_tool_calls",
     }
 )
+_LOGPROBS = "message.output_text.logprobs"
 _PASSED_TO_MODEL = ("temperature", "top_p", "parallel_tool_calls")
 _ITEM: schemas.Schema = {"type": "object", "properties": {"type": {"type": "string"}, "role": {"type": "string"}}}
 
@@ -86,7 +86,11 @@ class ResponseRequest(OpenAiBody):
 
     def check(self) -> None:
         """Refuse what is not supported, before anything is recorded."""
-        self.refuse_others({*_WITHOUT_EFFECT, *_PASSED_TO_MODEL})
+        self.refuse_others({*_WITHOUT_EFFECT, *_PASSED_TO_MODEL, "top_logprobs"})
+        self.refuse_effects(["top_logprobs"])
+        included: object = (self.model_extra or {}).get("include")
+        if isinstance(included, list) and _LOGPROBS in included:
+            raise InvalidRequest("include", "must not name log probabilities, which replies do not have.")
         if self.background:
             raise InvalidRequest("background", "is not supported here: ask for a stream, or wait for the answer.")
         if self.previous_response_id is not None and self.conversation is not None:
