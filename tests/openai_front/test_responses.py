@@ -150,6 +150,54 @@ def test_tools_pass_through_and_their_outputs_go_on(front: Front, streamed: bool
     assert final.output_text == "Sunny."
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+def test_custom_tools_pass_through_and_their_outputs_go_on(front: Front, streamed: bool) -> None:
+    """Their input is any text, in a grammar if the application wants one."""
+    tenant = front.tenant()
+    client: Any = front.client(tenant.key)
+    grammar = {"syntax": "lark", "definition": "start: WORD"}
+    tool: Any = {"type": "custom", "name": "shout", "format": {"type": "grammar", **grammar}}
+    shouted = [{"id": "call_7", "type": "custom", "custom": {"name": "shout", "input": ""}}]
+    shouted += [{"custom": {"input": part}} for part in ("Ahoy, ", "Graz")]
+    deltas: list[dict[str, Any]] = [{"tool_calls": [{"index": 0, **call}]} for call in shouted]
+    chunks = [event({"choices": [{"index": 0, "delta": delta}]}) for delta in deltas]
+    front.model.answers(stream(*chunks, b"data: [DONE]\n\n"), completion("Shouted."))
+    asked: Any = {
+        "model": "m",
+        "input": "Shout at Graz.",
+        "tools": [tool],
+        "tool_choice": {"type": "custom", "name": "shout"},
+    }
+    if streamed:
+        events: list[Any] = list(client.responses.create(**asked, stream=True))
+        response = events[-1].response
+        typed = [each for each in events if each.type.startswith("response.custom_tool_call_input.")]
+        assert [(each.delta if "delta" in each.type else each.input) for each in typed] == [
+            *("Ahoy, ", "Graz"),
+            "Ahoy, Graz",
+        ]
+        assert {each.item_id for each in typed} == {response.output[0].id}
+    else:
+        response = client.responses.create(**asked)
+    sent = front.model.asked[-1].body
+    assert sent["tools"] == [
+        {"type": "custom", "custom": {"name": "shout", "format": {"type": "grammar", "grammar": grammar}}}
+    ]
+    assert sent["tool_choice"] == {"type": "custom", "custom": {"name": "shout"}}
+    stored: Any = client.responses.retrieve(response.id)
+    for call in (response.output[0], stored.output[0]):
+        assert (call.type, call.call_id, call.name, call.input) == ("custom_tool_call", "call_7", "shout", "Ahoy, Graz")
+        assert call.id == response.output[0].id
+    output: Any = {"type": "custom_tool_call_output", "call_id": "call_7", "output": "heard"}
+    client.responses.create(model="m", input=[output], previous_response_id=response.id, tools=[tool])
+    called = {"id": "call_7", "type": "custom", "custom": {"name": "shout", "input": "Ahoy, Graz"}}
+    assert front.shown == [
+        user("Shout at Graz."),
+        {"role": "assistant", "content": None, "tool_calls": [called]},
+        {"role": "tool", "tool_call_id": "call_7", "content": "heard"},
+    ]
+
+
 def test_a_request_that_is_sent_again_is_recorded_once(front: Front) -> None:
     """As clients do by themselves when the model's server failed."""
     tenant = front.tenant()

@@ -56,6 +56,27 @@ def test_a_call_comes_in_parts(front: Front) -> None:
     assert chunks[-1].choices[0].finish_reason == "tool_calls"
 
 
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_call_of_a_custom_tool_comes_whole_and_in_parts(front: Front, streamed: bool) -> None:
+    """Its input is a text of its own, and no JSON."""
+    parts: list[Any] = [{"id": "call_1", "type": "custom", "custom": {"name": "shout", "input": ""}}]
+    parts += [{"custom": {"input": part}} for part in ("Ahoy, ", "Piran")]
+    chunks = [event({"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, **part}]}}]}) for part in parts]
+    front.model.answers(stream(*chunks, b"data: [DONE]\n\n"))
+    body: Any = {"model": "m", "messages": [user(ASKED)], "tools": [{"type": "custom", "custom": {"name": "shout"}}]}
+    client: Any = front.client(front.tenant().key)
+    if streamed:
+        sent = [
+            choice.delta for chunk in client.chat.completions.create(**body, stream=True) for choice in chunk.choices
+        ]
+        assert [call.model_dump(exclude_none=True) for delta in sent for call in delta.tool_calls or []] == [
+            {"index": 0, **part} for part in parts
+        ]
+        return
+    called: Any = client.chat.completions.create(**body).choices[0].message.tool_calls[0]
+    assert (called.type, called.custom.name, called.custom.input) == ("custom", "shout", "Ahoy, Piran")
+
+
 @pytest.mark.parametrize("words", [None, "Let me look."])
 def test_what_the_tool_answered_goes_to_the_model_and_the_exchange_is_recorded_once(
     front: Front, words: str | None

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from cloister.domain.context import Context
 
 ChatMessage = Mapping[str, object]
+ToolKind = Literal["function", "custom"]
 QUOTING_MODEL = "recall-only"
 """The name of the model of replies that are made without one, by quoting."""
 
@@ -46,12 +47,14 @@ class TextDelta:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ToolCallDelta:
-    """A part of a tool call. `id` and `name` come with the first part of the call at this `index`."""
+    """A part of a tool call. `id`, `name` and `kind` come with the first part of the call at this `index`. The `arguments` of a
+    custom tool are any text."""
 
     index: int
     id: str | None = None
     name: str | None = None
     arguments: str = ""
+    kind: ToolKind = "function"
 
 
 @dataclass(frozen=True, slots=True)

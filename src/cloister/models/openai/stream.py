@@ -101,13 +101,15 @@ class ReplyParser:
             if text := _text(message.get(field)):
                 yield TextDelta(text)
         for position, call in enumerate(message.get("tool_calls") or []):
-            function: dict[str, Any] = call.get("function") or {}
+            custom: dict[str, Any] | None = call.get("custom")
+            function: dict[str, Any] = custom or call.get("function") or {}
             self._called = True
             yield ToolCallDelta(
                 index=int(call.get("index", position)),
                 id=_text(call.get("id")),
                 name=_text(function.get("name")),
-                arguments=_text(function.get("arguments")) or "",
+                arguments=_text(function.get("arguments" if custom is None else "input")) or "",
+                kind="function" if custom is None else "custom",
             )
 
 

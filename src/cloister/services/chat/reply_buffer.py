@@ -6,7 +6,7 @@ from typing import Any
 
 from cloister.domain.conversation import Draft, Status
 from cloister.domain.errors import CloisterError, ModelUnavailable
-from cloister.domain.reply import End, Piece, ProviderEvent, TextDelta, ToolCallDelta, Usage
+from cloister.domain.reply import End, Piece, ProviderEvent, TextDelta, ToolCallDelta, ToolKind, Usage
 from cloister.domain.text import MAX_CONTENT
 
 # The finish reasons of an incomplete reply.
@@ -23,6 +23,7 @@ class ToolCall:
     id: str | None
     name: str
     arguments: str
+    kind: ToolKind = "function"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -127,6 +128,7 @@ def _tool_call(index: int, parts: Sequence[ToolCallDelta]) -> ToolCall:
         id=_storable(next((part.id for part in parts if part.id), "")) or None,
         name=_storable(next((part.name for part in parts if part.name), "")),
         arguments=_storable("".join(part.arguments for part in parts)),
+        kind=parts[0].kind,
     )
 
 

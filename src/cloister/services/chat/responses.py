@@ -12,6 +12,7 @@ from typing import Any, cast
 from cloister.domain.conversation import Message, Session
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MessageId
+from cloister.domain.reply import ToolKind
 from cloister.domain.scope import Reach
 from cloister.domain.sessions.request_echo import shown_body
 from cloister.services.chat.reply_buffer import FinishedReply, ToolCall
@@ -19,6 +20,7 @@ from cloister.services.chat.response_history import ChainEnd, history_of, new_in
 from cloister.services.chat.turns import Turn
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.item_format import (
+    CALL_TYPES,
     NewItem,
     call_of,
     encoded,
@@ -150,7 +152,7 @@ class ResponseRecord:
                 id=_item_number(turn.number, call.index + 1),
                 response=turn.number,
             )
-            output.append(output_item_id(turn.number, call.index + 1))
+            output.append(output_item_id(turn.number, call.index + 1, CALL_TYPES[call.kind]))
         writer.write()
         body = {
             "echo": self._echo,
@@ -234,10 +236,10 @@ def format_response_id(number: int) -> str:
     return f"resp_{number:016x}"
 
 
-def output_item_id(number: int, index: int) -> str:
+def output_item_id(number: int, index: int, kind: str = "message") -> str:
     """The id of an item of a response: 0 is its message, others are its tool calls by their index + 1. It is known before the item
     is stored."""
-    return format_item_id("function_call" if index else "message", _item_number(number, index))
+    return format_item_id(kind, _item_number(number, index))
 
 
 def _item_number(number: int, index: int) -> int:
@@ -247,13 +249,16 @@ def _item_number(number: int, index: int) -> int:
 
 def _call_item(number: int, call: ToolCall) -> dict[str, Any]:
     """A tool call as an item, without its id."""
-    return {
-        "type": "function_call",
-        "call_id": call.id or f"call_{_item_number(number, call.index + 1):016x}",
-        "name": call.name,
-        "arguments": call.arguments,
-        "status": "completed",
-    }
+    id = call.id or f"call_{_item_number(number, call.index + 1):016x}"
+    return call_item(call.kind, id, call.name, call.arguments)
+
+
+def call_item(kind: ToolKind, id: str, name: str, arguments: str) -> dict[str, Any]:
+    """A tool call as an item: the input of a custom tool is a text, and its call has no status."""
+    called = {"type": CALL_TYPES[kind], "call_id": id, "name": name}
+    if kind == "custom":
+        return {**called, "input": arguments}
+    return {**called, "arguments": arguments, "status": "completed"}
 
 
 def _messages(row: ResponseRow) -> list[MessageId]:

@@ -13,6 +13,7 @@ from cloister.domain.conversation import Draft, Message, Role
 from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.memory import has_recalled
 from cloister.domain.patterns import anchored
+from cloister.domain.reply import ToolKind
 from cloister.domain.text import MAX_NAME, checked_name
 
 Item = Mapping[str, Any]
@@ -23,7 +24,16 @@ _TEXTS = {"input_text": "text", "output_text": "text", "text": "text", "refusal"
 # How a part that is not text is recorded.
 _PARTS = {"input_image": "[image]", "input_audio": "[audio]", "input_file": "[file]", "image_url": "[image]"}
 _OTHER_PART = "[attachment]"
-_PREFIXES = {"function_call": "fc", "function_call_output": "fco", "reasoning": "rs", "message": "msg"}
+_PREFIXES = {
+    "function_call": "fc",
+    "function_call_output": "fco",
+    "custom_tool_call": "ctc",
+    "custom_tool_call_output": "ctco",
+    "reasoning": "rs",
+    "message": "msg",
+}
+# The types of the items that are calls of the application's tools.
+CALL_TYPES: Mapping[ToolKind, str] = {"function": "function_call", "custom": "custom_tool_call"}
 # It points to an item that the client does not send, and that may be anywhere.
 _REFERENCE = "item_reference"
 _ROLES: Mapping[Role, str] = {"user": "input_text", "system": "input_text", "tool": "input_text"}

@@ -1,5 +1,5 @@
-"""The request bodies of OpenAI's clients. Fields of OpenAI's interface that change nothing in the answer are ignored, and all others
-are refused: if `project_id` of Cloister's own interface were ignored, the request would go to the wrong project.
+"""The request bodies of OpenAI's clients. Fields of OpenAI's interface that change nothing in the answer are ignored, and all
+others are refused: if `project_id` of Cloister's own interface were ignored, the request would go to the wrong project.
 """
 
 from collections.abc import Collection, Mapping
@@ -32,8 +32,8 @@ _PASSED_TO_MODEL = (
     "reasoning_effort",
     "verbosity",
 )
-# Fields of OpenAI's interface that do not change what is answered. What names a model's cache or tier is its provider's, whose account
-# all tenants share.
+# Fields of OpenAI's interface that do not change what is answered. Caches and tiers belong to the provider's account, which all
+# tenants share.
 _WITHOUT_EFFECT = frozenset(
     {
         "moderation",
@@ -44,7 +44,7 @@ _WITHOUT_EFFECT = frozenset(
         "service_tier",
     }
 )
-# Fields that change what is answered in a way that is not supported, the values that change nothing, and what is said of the others.
+# Fields that change what is answered and are not supported: the values that change nothing, and what is said of all others.
 _REFUSED: Mapping[str, tuple[tuple[object, ...], str]] = {
     "audio": ((), "is not supported here: replies are text."),
     "modalities": ((["text"],), 'must be ["text"]: replies are text.'),

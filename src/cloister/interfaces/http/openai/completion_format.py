@@ -5,11 +5,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from cloister.domain.reply import TextDelta, ToolCallDelta, Usage
+from cloister.domain.reply import TextDelta, ToolCallDelta, ToolKind, Usage
 from cloister.interfaces.http import sse
 from cloister.interfaces.http.openai.errors import error_body
 from cloister.interfaces.http.openai.reply import failure
 from cloister.services.chat.converse import TurnEnd, TurnEvent
+
+_ARGUMENTS: Mapping[ToolKind, str] = {"function": "arguments", "custom": "input"}
 
 
 class CompletionFormat:
@@ -81,18 +83,23 @@ class CompletionFormat:
 
 
 def _gather(calls: dict[int, dict[str, Any]], part: ToolCallDelta) -> None:
-    call = calls.setdefault(part.index, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
-    call["id"] = part.id or call["id"]
-    call["function"]["name"] = part.name or call["function"]["name"]
-    call["function"]["arguments"] += part.arguments
+    known = calls.setdefault(part.index, {"id": "", "type": part.kind, part.kind: _called(part.kind, "", "")})
+    known["id"] = part.id or known["id"]
+    called = known[known["type"]]
+    called["name"] = part.name or called["name"]
+    called[_ARGUMENTS[known["type"]]] += part.arguments
 
 
 def _call(part: ToolCallDelta) -> dict[str, Any]:
     """A part of a tool call as a delta: the first has id and name, the others only arguments."""
     if part.id is None and part.name is None:
-        return {"index": part.index, "function": {"arguments": part.arguments}}
-    function = {"name": part.name, "arguments": part.arguments}
-    return {"index": part.index, "id": part.id, "type": "function", "function": function}
+        return {"index": part.index, part.kind: {_ARGUMENTS[part.kind]: part.arguments}}
+    called = _called(part.kind, part.name, part.arguments)
+    return {"index": part.index, "id": part.id, "type": part.kind, part.kind: called}
+
+
+def _called(kind: ToolKind, name: str | None, arguments: str) -> dict[str, Any]:
+    return {"name": name, _ARGUMENTS[kind]: arguments}
 
 
 def _usage(usage: Usage | None) -> dict[str, int] | None:

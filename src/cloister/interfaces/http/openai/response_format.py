@@ -10,16 +10,23 @@ from cloister.interfaces.http import sse
 from cloister.interfaces.http.openai.errors import error_body
 from cloister.interfaces.http.openai.reply import failure
 from cloister.services.chat.converse import TurnEnd, TurnEvent
+from cloister.services.chat.responses import call_item
+from cloister.services.conversations.item_format import CALL_TYPES
 
+# By the type of a tool call: the events of its arguments, and the fields of the last of them.
+_ARGUMENTS = {
+    "function_call": ("function_call_arguments", ("name", "arguments")),
+    "custom_tool_call": ("custom_tool_call_input", ("input",)),
+}
 _CUT = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
 class ResponseFormat:
     """The format of one response. `echo` are the fields of the request that a response repeats; `item_id` returns the id of the
-    reply's message (0) or of a tool call (its index + 1)."""
+    reply's message (0) or of a tool call (its index + 1), by its type."""
 
     def __init__(
-        self, id: str, echo: Mapping[str, Any], model: Callable[[], str], item_id: Callable[[int], str]
+        self, id: str, echo: Mapping[str, Any], model: Callable[[], str], item_id: Callable[[int, str], str]
     ) -> None:
         self._id = id
         self._echo = echo
@@ -59,14 +66,15 @@ class ResponseFormat:
         index = self._index(event)
         is_first = index not in self._positions
         self._take(event)
-        where = {"output_index": self._positions[index], "item_id": self._item_id(index)}
+        item = self._item(index)
+        where = {"output_index": self._positions[index], "item_id": item["id"]}
         if is_first:
-            added = {**self._item(index), "status": "in_progress"}
-            empty: dict[str, Any] = {"content": []} if isinstance(event, TextDelta) else {"arguments": ""}
-            yield self._event("response.output_item.added", output_index=where["output_index"], item={**added, **empty})
+            empty: dict[str, Any] = {"status": "in_progress", "content": [], "arguments": "", "input": ""}
+            added = {**item, **{field: value for field, value in empty.items() if field in item}}
+            yield self._event("response.output_item.added", output_index=where["output_index"], item=added)
         if isinstance(event, ToolCallDelta):
             if event.arguments:
-                yield self._event("response.function_call_arguments.delta", **where, delta=event.arguments)
+                yield self._event(f"response.{_ARGUMENTS[item['type']][0]}.delta", **where, delta=event.arguments)
             return
         if is_first:
             yield self._event("response.content_part.added", **where, content_index=0, part=_text_part(""))
@@ -92,9 +100,8 @@ class ResponseFormat:
             yield self._event("response.output_text.done", **where, content_index=0, text=part["text"], logprobs=[])
             yield self._event("response.content_part.done", **where, content_index=0, part=part)
         else:
-            yield self._event(
-                "response.function_call_arguments.done", **where, name=item["name"], arguments=item["arguments"]
-            )
+            event, fields = _ARGUMENTS[item["type"]]
+            yield self._event(f"response.{event}.done", **where, **{field: item[field] for field in fields})
         yield self._event("response.output_item.done", output_index=position, item=item)
 
     def _take(self, event: TextDelta | ToolCallDelta) -> None:
@@ -103,7 +110,7 @@ class ResponseFormat:
         if isinstance(event, TextDelta):
             self._texts.setdefault(index, []).append(event.text)
             return
-        known = self._calls.setdefault(index, {"call_id": "", "name": ""})
+        known = self._calls.setdefault(index, {"call_id": "", "name": "", "kind": event.kind})
         known["call_id"] = known["call_id"] or event.id or ""
         known["name"] = known["name"] or event.name or ""
         self._texts.setdefault(index, []).append(event.arguments)
@@ -112,19 +119,13 @@ class ResponseFormat:
         return 0 if isinstance(event, TextDelta) else event.index + 1
 
     def _item(self, index: int) -> dict[str, Any]:
-        id, text = self._item_id(index), "".join(self._texts[index])
+        text = "".join(self._texts[index])
         if index == 0:
-            return message_item(id, text)
+            return message_item(self._item_id(index, "message"), text)
         call = self._calls[index]
+        id = self._item_id(index, CALL_TYPES[call["kind"]])
         given = call["call_id"] or f"call_{id.rpartition('_')[2]}"
-        return {
-            "id": id,
-            "type": "function_call",
-            "call_id": given,
-            "name": call["name"],
-            "arguments": text,
-            "status": "completed",
-        }
+        return {"id": id, **call_item(call["kind"], given, call["name"], text)}
 
     def _finished(self, finished: TurnEnd) -> dict[str, Any]:
         output = [self._item(index) for index in self._positions]

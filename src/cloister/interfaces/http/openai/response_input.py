@@ -6,7 +6,7 @@ from typing import Any, cast
 from cloister.domain.errors import InvalidRequest
 from cloister.interfaces.http.fronts.refused_content import HOSTED_TOOL, refuse_stored_files
 from cloister.interfaces.http.openai.response_bodies import ResponseRequest
-from cloister.services.conversations.item_format import Item, item_type, marker_of
+from cloister.services.conversations.item_format import CALL_TYPES, Item, item_type, marker_of
 
 # Items of a client's history that a chat model cannot be sent. They are stored, and left out of the prompt.
 _LEFT_OUT = frozenset(
@@ -21,10 +21,15 @@ _LEFT_OUT = frozenset(
         "computer_call_output",
         "mcp_call",
         "mcp_list_tools",
-        "custom_tool_call",
-        "custom_tool_call_output",
     }
 )
+# The fields that are texts of the items that a chat model is sent as tool calls and their outputs.
+_CALLS = {
+    "function_call": ("call_id", "name", "arguments"),
+    "custom_tool_call": ("call_id", "name", "input"),
+    "function_call_output": ("call_id",),
+    "custom_tool_call_output": ("call_id",),
+}
 _INSTRUCTING = ("system", "developer")
 
 
@@ -32,14 +37,12 @@ def check_input(items: Sequence[Item]) -> None:
     """Refuse items that mean something a model cannot be asked here."""
     for index, item in enumerate(items):
         kind = item_type(item)
-        if kind not in ("message", "function_call", "function_call_output") and kind not in _LEFT_OUT:
+        if kind != "message" and kind not in _CALLS and kind not in _LEFT_OUT:
             raise InvalidRequest(
                 f"input[{index}].type",
-                f"{kind} is not supported here: send messages, function_call, function_call_output or reasoning.",
+                f"{kind} is not supported here: send messages, {', '.join(_CALLS)} or reasoning.",
             )
-        for field in {"function_call": ("call_id", "name", "arguments"), "function_call_output": ("call_id",)}.get(
-            kind, ()
-        ):
+        for field in _CALLS.get(kind, ()):
             if not isinstance(item.get(field), str):
                 raise InvalidRequest(f"input[{index}].{field}", "must be text.")
         if kind == "message":
@@ -65,10 +68,10 @@ def chat_messages(instructions: str | None, items: Iterable[Item]) -> list[dict[
     for item in items:
         kind = item_type(item)
         call = item.get("call_id")
-        if kind == "function_call" and isinstance(call, str):
+        if kind in CALL_TYPES.values() and isinstance(call, str):
             calls.add(call)
             _add_call(messages, item)
-        elif kind == "function_call_output" and isinstance(call, str):
+        elif kind in _CALLS and isinstance(call, str):
             if call in calls:
                 messages.append({"role": "tool", "tool_call_id": call, "content": _texts(item.get("output"))})
         elif kind == "message" and item["role"] in _INSTRUCTING:
@@ -103,11 +106,12 @@ def chat_options(body: ResponseRequest) -> dict[str, Any]:
 
 
 def _add_call(messages: list[dict[str, Any]], item: Item) -> None:
-    call = {
-        "id": item["call_id"],
-        "type": "function",
-        "function": {"name": str(item.get("name") or ""), "arguments": str(item.get("arguments") or "")},
-    }
+    name = str(item.get("name") or "")
+    if item_type(item) == CALL_TYPES["custom"]:
+        called = {"type": "custom", "custom": {"name": name, "input": str(item.get("input") or "")}}
+    else:
+        called = {"type": "function", "function": {"name": name, "arguments": str(item.get("arguments") or "")}}
+    call = {"id": item["call_id"], **called}
     if messages and messages[-1]["role"] == "assistant":
         messages[-1].setdefault("tool_calls", []).append(call)
         messages[-1]["content"] = messages[-1]["content"] or None
@@ -173,19 +177,25 @@ def _mapping(given: object) -> Mapping[str, Any]:
 
 def _tool(tool: Any, field: str) -> dict[str, Any]:
     given = _mapping(tool)
+    if given.get("type") == "custom":
+        custom = _given(given, "name", "description", "format")
+        form = _mapping(custom.get("format"))
+        if form.get("type") == "grammar":
+            custom["format"] = {"type": "grammar", "grammar": _given(form, "syntax", "definition")}
+        return {"type": "custom", "custom": custom}
     if given.get("type") != "function":
-        raise InvalidRequest(f"{field}.type", f"must be function: {HOSTED_TOOL}")
-    kept = ("name", "description", "parameters", "strict")
-    return {"type": "function", "function": {name: given[name] for name in kept if given.get(name) is not None}}
+        raise InvalidRequest(f"{field}.type", f"must be function or custom: {HOSTED_TOOL}")
+    return {"type": "function", "function": _given(given, "name", "description", "parameters", "strict")}
 
 
 def _tool_choice(choice: Any) -> Any:
     if choice in ("auto", "none", "required"):
         return choice
     given = _mapping(choice)
-    if given.get("type") == "function" and isinstance(given.get("name"), str):
-        return {"type": "function", "function": {"name": given["name"]}}
-    raise InvalidRequest("tool_choice", "must be auto, none, required, or a function by its name.")
+    kind = given.get("type")
+    if kind in ("function", "custom") and isinstance(given.get("name"), str):
+        return {"type": kind, kind: {"name": given["name"]}}
+    raise InvalidRequest("tool_choice", "must be auto, none, required, or a function or custom tool by its name.")
 
 
 def _format(form: Any) -> dict[str, Any] | None:

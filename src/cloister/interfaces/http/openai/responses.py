@@ -173,7 +173,7 @@ def _unrecorded(
 
 def _format(number: int, echo: Mapping[str, Any], named: NamedModel) -> ResponseFormat:
     return ResponseFormat(
-        format_response_id(number), echo, lambda: named.name, lambda index: output_item_id(number, index)
+        format_response_id(number), echo, lambda: named.name, lambda index, kind: output_item_id(number, index, kind)
     )
 
 

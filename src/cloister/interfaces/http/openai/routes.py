@@ -60,10 +60,18 @@ class ToolCallFunction(BaseModel):
     arguments: str
 
 
+class CustomToolInput(BaseModel):
+    name: str
+    input: str
+
+
 class ToolCall(BaseModel):
+    """A call of a tool of the type `function` or `custom`, in the field of that name."""
+
     id: str
     type: str
-    function: ToolCallFunction
+    function: ToolCallFunction | None = None
+    custom: CustomToolInput | None = None
 
 
 class CompletionMessage(BaseModel):
