@@ -6,6 +6,8 @@ from typing import Any
 import openai
 import pytest
 
+from cloister.services.chat.turns import Turns
+from cloister.services.chat.unrecorded import UnrecordedChat
 from support.clients.openai_client import MODEL, Front, assistant, said_in, system, user
 from support.servers.fake_endpoint import Answer, completion, event, refusal, stream
 
@@ -347,6 +349,29 @@ def test_what_is_not_supported_is_refused_before_anything_is_recorded(
     assert answer.status_code == 422, answer.text
     assert answer.json()["error"]["param"] == param
     assert not front.model.asked and tenant.admin.everything("/v1/sessions") == []
+
+
+@pytest.mark.parametrize("store", [True, False])
+@pytest.mark.parametrize("named", ["conversation", "previous_response_id"])
+def test_a_conversation_that_is_deleted_before_its_turn_is_not_found_and_not_created(
+    front: Front, monkeypatch: pytest.MonkeyPatch, store: bool, named: str
+) -> None:
+    """It was there when the request came."""
+    tenant = front.tenant()
+    conversation = front.client(tenant.key).conversations.create()
+    first = front.client(tenant.key).responses.create(model="m", input=FERRY, conversation=conversation.id)
+    kind, name = (Turns, "begin") if store else (UnrecordedChat, "ask")
+    began: Any = getattr(kind, name)
+
+    def begin(*given: Any, **fields: Any) -> Any:
+        tenant.admin.delete(f"/v1/sessions/{conversation.id}")
+        return began(*given, **fields)
+
+    monkeypatch.setattr(kind, name, begin)
+    ids = {"conversation": conversation.id, "previous_response_id": first.id}
+    answer = tenant.admin.post("/v1/responses", {"input": "When?", "store": store, named: ids[named]})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
+    assert tenant.admin.everything("/v1/sessions") == []
 
 
 def test_a_failure_of_the_model_is_an_error_and_after_the_first_word_an_event(front: Front) -> None:

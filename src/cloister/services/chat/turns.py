@@ -387,6 +387,7 @@ class Turns:
         self, transaction: Transaction, request: TurnRequest, wanted: SessionFields
     ) -> tuple[Session, bool]:
         existing = SessionStore(transaction).find(wanted.external_id) if wanted.external_id else None
+        request.require(existing)
         session, is_new = self._sessions.add(transaction, wanted) if existing is None else (existing, False)
         return (session if is_new else checked_session(session, request)), is_new
 

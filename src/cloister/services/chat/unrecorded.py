@@ -59,6 +59,7 @@ class UnrecordedChat:
         user = reach.user_of(named.user_id)
         with self._database.read(reach) as transaction:
             session = None if named.session is None else SessionStore(transaction).find(named.session)
+            named.require(session)
             if session is not None:
                 checked_session(session, named)
             project = _project(transaction, named.project if session is None else session.project)

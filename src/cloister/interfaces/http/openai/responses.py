@@ -237,6 +237,7 @@ def _named(body: ResponseRequest, asked: _Asked, caller: CallerInfo) -> NamedSes
         project=caller.session_project(),
         must_be_in=caller.project_header is not None,
         user_id=body.user_id,
+        must_exist=asked.is_continued,
         key=caller.key.id,
     )
 
