@@ -18,6 +18,7 @@ from cloister.integrations.openai_agents import CloisterSession
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.items import Items
 from cloister.services.conversations.record import Recorder
+from support.interruptions import before
 from support.servers.http_server import Server, Tenant
 
 OURS, THEIRS = "The safe opens with 4711.", "My doctor is called Zorvath."
@@ -65,18 +66,6 @@ def scene(request: pytest.FixtureRequest, server: Server) -> Generator[Scene]:
             garden=garden,
             cellar=tenant.new_project("Cellar"),
         )
-
-
-def before(monkeypatch: pytest.MonkeyPatch, kind: type, name: str, change: Callable[[], None]) -> None:
-    """Make the change once, when this method of a service is called, before it does anything."""
-    changes, called = [change], getattr(kind, name)
-
-    def changed(*given: Any, **named: Any) -> Any:
-        if changes:
-            changes.pop()()
-        return called(*given, **named)
-
-    monkeypatch.setattr(kind, name, changed)
 
 
 def called(session: CloisterSession, name: str) -> Any:

@@ -11,7 +11,10 @@ import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from cloister.services.conversations.record import Recorder
+from cloister.services.memories.memories import Memories
 from support.clients.mcp_client import ERAS, Connected, Era, over_http, over_stdio
+from support.interruptions import before
 from support.servers.http_server import Server, Tenant
 
 # Invented names, so that none can be in an answer by chance; each is one pool's alone.
@@ -212,6 +215,42 @@ def test_a_shared_project_is_recalled_by_all_its_members_and_changed_by_each_alo
         assert his.refusal("forget", memory_id=memory["id"]).startswith("not_found")
         assert his.error(f"cloister://sessions/{stored['scope']['session']}").code == -32602
         hers.call("forget", memory_id=memory["id"])
+
+
+@pytest.mark.parametrize("visibility", ["private", "shared"])
+@pytest.mark.parametrize(
+    ("tool", "service", "method", "arguments"),
+    [
+        ("remember", Memories, "add", {"contents": ["I keep the key under the mat."]}),
+        ("record_exchange", Recorder, "messages", {"user_message": "I keep the key.", "ai_response": "Noted."}),
+    ],
+)
+def test_iso_10_a_session_that_becomes_a_users_before_a_write_is_refused(
+    server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+    visibility: str,
+    tool: str,
+    service: type,
+    method: str,
+    arguments: dict[str, Any],
+) -> None:
+    """ISO-10: a connection without a user writes to a session without a user, also if its session was deleted and created anew for
+    a user since it was looked up."""
+    tenant = server.new_tenant()
+    project = tenant.new_project("P", member_visibility=visibility)
+    headers = {"X-Project-ID": project, "X-Session-ID": "s"}
+    tenant.new_session("s", project_id=project)
+
+    def create_anew() -> None:
+        tenant.admin.delete("/v1/sessions/s")
+        tenant.new_session("s", project_id=project, user_id="bob")
+
+    with over_http(tenant.address, tenant.key, headers) as connected:
+        before(monkeypatch, service, method, create_anew)
+        for _ in range(2):
+            assert connected.refusal(tool, **arguments).startswith("conflict")
+    found = tenant.admin.get("/v1/sessions/s").json()
+    assert (found["user_id"], found["message_count"], found["memory_count"]) == ("bob", 0, 0)
 
 
 def test_a_connection_follows_its_project_and_its_key_by_the_next_request(server: Server) -> None:

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
+from cloister.services.conversations.record import Recorder
+from cloister.services.memories.memories import Memories
 from support.clients.mem0_client import ClientError, memories, status_of
+from support.interruptions import before
 from support.servers.http_server import Server, Tenant
 
 Connect = Callable[..., Any]
@@ -325,6 +328,31 @@ def test_iso_12_a_moved_session_and_a_revoked_key_count_at_the_next_request(
     short = memory_client(server.address, made["key"])
     tenant.admin.delete(f"/org/api-keys/{made['key_id']}")
     refused(lambda: short.get_all(filters=ada), 401)
+
+
+@pytest.mark.parametrize(("infer", "service", "method"), [(False, Memories, "add"), (True, Recorder, "messages")])
+def test_iso_10_a_run_that_becomes_another_users_before_it_is_added_to_is_refused(
+    memory_client: Connect,
+    server: Server,
+    tenant: Tenant,
+    monkeypatch: pytest.MonkeyPatch,
+    infer: bool,
+    service: type,
+    method: str,
+) -> None:
+    """ISO-10, ISO-12: what is added goes to the user that the run had, or to nobody."""
+    client = memory_client(server.address, tenant.key)
+    for run, named in (("ada's", {"user_id": "ada"}), ("nobody's", {})):
+        client.add("Hello.", run_id=run, infer=False, **named)
+
+        def create_anew(run: str = run) -> None:
+            tenant.admin.delete(f"/v1/sessions/{run}")
+            tenant.new_session(run, user_id="bob")
+
+        before(monkeypatch, service, method, create_anew)
+        refused(lambda run=run: client.add("I keep the key.", run_id=run, infer=infer), 409)
+        assert client.get_all(filters={"user_id": "bob"})["count"] == 0
+        assert tenant.admin.get(f"/v1/sessions/{run}").json()["message_count"] == 0
 
 
 def test_a_missing_id_and_a_foreign_one_are_answered_alike(

@@ -54,7 +54,9 @@ def _search_memory(connection: McpConnection, given: Mapping[str, Any]) -> Answe
 
 
 def _remember(connection: McpConnection, given: Mapping[str, Any]) -> Answer:
-    added = connection.services.memories.add(connection.reach, connection.ensure_session(), given["contents"])
+    added = connection.services.memories.add(
+        connection.reach, connection.ensure_session(), given["contents"], expected=connection.own_session
+    )
     shown = fitting(map(_memory, quoted_memories(connection, added.memories)))
     return {"remembered": shown, "duplicates": added.duplicates, "left_out": len(added.memories) - len(shown)}
 
@@ -63,7 +65,9 @@ def _record_exchange(connection: McpConnection, given: Mapping[str, Any]) -> Ans
     question = Draft(role="user", content=given["user_message"])
     reply = Draft(role="assistant", content=given["ai_response"])
     session = connection.ensure_session()
-    episode = connection.services.record.episode(connection.reach, session, question, reply)
+    episode = connection.services.record.episode(
+        connection.reach, session, question, reply, expected=connection.own_session
+    )
     return {"episode_id": format_episode_id(episode.id), "created_at": iso(episode.created_at)}
 
 

@@ -7,6 +7,7 @@ from cloister.domain.conversation import Project
 from cloister.domain.errors import Conflict, NotFound
 from cloister.domain.identifiers import ProjectId, format_project_id
 from cloister.domain.scope import Reach, Scope
+from cloister.domain.sessions.expected import ExpectedSession
 from cloister.domain.text import checked_name
 from cloister.services.conversations.sessions import SessionFields
 from cloister.services.recall.search import SearchTarget
@@ -48,6 +49,11 @@ class McpConnection:
             "user": self.reach.user,
             "session": self.session,
         }
+
+    @property
+    def own_session(self) -> ExpectedSession:
+        """What the session must be when something is stored in it, also if it was deleted and created anew a moment ago."""
+        return ExpectedSession(checks_project=True, project=self.project.id, checks_user=True, user=self.reach.user)
 
     def has_session(self) -> bool:
         """Whether the session exists in the pool of this connection. It is created by the first write."""

@@ -25,12 +25,14 @@ from cloister.domain.memory import (
 )
 from cloister.domain.recall.filter import Filter
 from cloister.domain.scope import Reach
+from cloister.domain.sessions.expected import ANY_SESSION, ExpectedSession
 from cloister.domain.text import Metadata, checked_metadata, checked_name, checked_text, is_storable
 from cloister.domain.timestamps import Clock
 from cloister.domain.truth.subject_words import searchable_text
 from cloister.domain.truth.supersession import Person
 from cloister.services.certificates.rehearsal import run
 from cloister.services.certificates.removed_rows import NotedEntities, note_memories, note_text
+from cloister.services.conversations.expected import check_expected
 from cloister.services.conversations.quotations import QuotationRemoval
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.entities import EntityIndexing
@@ -103,10 +105,11 @@ class Memories:
         metadata: Metadata | None = None,
         valid_from: int | None = None,
         by_assistant: Collection[int] = (),
+        expected: ExpectedSession = ANY_SESSION,
     ) -> MemoryAdditions:
-        """Add memories by hand. They have no sources, and stay until they or their session are forgotten. `metadata` and
-        `valid_from` are those of all of them, and no part of what a repeated request is recognised by. `by_assistant` are the
-        positions of those in which "I" is an assistant."""
+        """Add memories by hand, if the session is as expected. They have no sources, and stay until they or their session are
+        forgotten. `metadata` and `valid_from` are those of all of them, and no part of what a repeated request is recognised by.
+        `by_assistant` are the positions of those in which "I" is an assistant."""
         if not is_storable(external_id):
             raise NotFound("session", external_id)
         checked = checked_memories(contents)
@@ -135,13 +138,12 @@ class Memories:
 
         def work(transaction: Transaction) -> MemoryAdditions:
             session = SessionStore(transaction).lock(external_id).session
+            check_expected(transaction, session, expected)
 
             def first() -> tuple[MemoryAdditions, FirstAnswer]:
                 added = self.add_prepared(transaction, session.id, prepared, "written")
                 changed.extend([session] if added else [])
-                kept = [
-                    [memory.id, memory.session, memory.created_at, checked.index(memory.content)] for memory in added
-                ]
+                kept = [[each.id, each.session, each.created_at, checked.index(each.content)] for each in added]
                 answer = FirstAnswer("memories", json.dumps(kept), session=session.id)
                 return _additions(session, added, len(prepared)), answer
 
@@ -266,9 +268,7 @@ class Memories:
     def forget(self, reach: Reach, memory: MemoryId, *, dry_run: bool = False) -> Removal:
         """Remove a memory with its copies, and quotations of it in stored replies. Its messages stay, and quotations of their other
         words; notes on entities lose the sentence that says the same. With `dry_run` the transaction is rolled back."""
-        changed, removal = run(
-            self._database, reach, lambda transaction: self._remove(transaction, memory), dry_run=dry_run
-        )
+        changed, removal = run(self._database, reach, partial(self._remove, memory=memory), dry_run=dry_run)
         if not dry_run:
             self._note_forgotten(changed)
         return removal

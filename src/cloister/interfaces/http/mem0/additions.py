@@ -10,6 +10,7 @@ from cloister.domain.errors import Conflict, InvalidRequest, ModelUnavailable, N
 from cloister.domain.identifiers import format_memory_id, format_message_id
 from cloister.domain.memory import StoredMemory
 from cloister.domain.scope import Reach
+from cloister.domain.sessions.expected import ExpectedSession
 from cloister.domain.text import checked_name
 from cloister.domain.timestamps import checked_time
 from cloister.interfaces.http.mem0.bodies import ENTITY_IDS, AddRequest
@@ -37,6 +38,7 @@ _ADDED = "The memories are stored."
 class _Target:
     reach: Reach
     session: str
+    expected: ExpectedSession
     metadata: Mapping[str, Any]
 
 
@@ -53,6 +55,7 @@ def add(scope: ProjectScope, body: AddRequest) -> dict[str, Any]:
             metadata=target.metadata,
             valid_from=drafts[0].created_at,
             by_assistant=[at for at, draft in enumerate(drafts) if draft.role == "assistant"],
+            expected=target.expected,
         )
         return _answer(scope, added.memories, _ADDED, "SUCCEEDED")
     labelled_drafts = [
@@ -67,7 +70,9 @@ def add(scope: ProjectScope, body: AddRequest) -> dict[str, Any]:
     ]
     # The limit is taken before anything is recorded, so that a refused request can be repeated.
     with extracting.taken(scope.reach.tenant, "too many sessions are being extracted at once"):
-        recorded = scope.services.record.messages(target.reach, target.session, labelled_drafts)
+        recorded = scope.services.record.messages(
+            target.reach, target.session, labelled_drafts, expected=target.expected
+        )
         later = _extract(scope, target)
     said = [message.id for message in recorded.messages]
     memories = scope.services.memories.of_messages(target.reach, said)
@@ -132,18 +137,21 @@ def _entities(body: AddRequest) -> dict[str, str | None]:
 
 
 def _target(scope: ProjectScope, named: Mapping[str, str | None], metadata: Mapping[str, Any]) -> _Target:
-    """The session of the run, or without a run that of the user; it is created if there is none."""
+    """The session of the run, or without a run that of the user; it is created if there is none. What is added goes to the user and
+    the project that it has now, and is refused if another session has its name by then."""
     reach = scope.reach_of(named["user_id"])
     run = named["run_id"] or scope.services.mem0_sessions.name(reach, scope.project)
     try:
-        scope.services.sessions.get(reach, run)
+        user = scope.services.sessions.get(reach, run).user_id
     except NotFound:
-        fields = SessionFields(external_id=run, project=scope.project, user_id=reach.user)
+        user = reach.user
+        fields = SessionFields(external_id=run, project=scope.project, user_id=user)
         try:
             scope.services.sessions.create(reach, fields)
         except (NotFound, Conflict):
             raise Conflict(f"The run {run!r} is in use by another user or project: choose another run_id.") from None
-    return _Target(reach=reach, session=run, metadata=metadata)
+    expected = ExpectedSession(checks_project=True, project=scope.project, checks_user=True, user=user)
+    return _Target(reach=reach, session=run, expected=expected, metadata=metadata)
 
 
 def _extract(scope: ProjectScope, target: _Target) -> str | None:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from cloister.domain.erasure import Removal
 from cloister.domain.identifiers import MemoryId, format_memory_id
 from cloister.domain.scope import Reach
+from cloister.domain.sessions.expected import ANY_SESSION, ExpectedSession
 from cloister.domain.text import Metadata
 from cloister.domain.timestamps import Clock
 from cloister.domain.tracing.interface import MemorySpan, TracedRecord, Tracer
@@ -43,6 +44,7 @@ class TracedMemories(Memories):
         metadata: Metadata | None = None,
         valid_from: int | None = None,
         by_assistant: Collection[int] = (),
+        expected: ExpectedSession = ANY_SESSION,
     ) -> MemoryAdditions:
         with self._tracer.memory("create_memory", reach.tenant) as span:
             additions = super().add(
@@ -53,6 +55,7 @@ class TracedMemories(Memories):
                 metadata=metadata,
                 valid_from=valid_from,
                 by_assistant=by_assistant,
+                expected=expected,
             )
             _note_added(span, additions)
             return additions
