@@ -279,11 +279,24 @@ def test_answers_in_japanese_are_as_short(tenant: Tenant) -> None:
         }
         assert {name: tokens(text) for name, text in answers.items() if tokens(text) > 2_000} == {}
         assert "合鍵" in context["context"] and context["tokens"] >= tokens(context["context"])
+        assert "はい、11: 合鍵" in answers["session"], "its end is shown, and the block is closed"
+        assert answers["session"].endswith("\n</recalled-memory>")
         whole, offset = "", 0
         while offset is not None:
             part = connected.call("fetch", id=first, offset=offset)
             whole, offset = whole + part["text"], part["next_offset"]
         assert whole.count(long) == 2, "the parts are the whole text"
+
+
+@pytest.mark.parametrize("text", ["😀" * 1_900, "私" * 5_800, "<" * 5_800])
+def test_the_quotation_of_a_session_is_closed_in_every_script(sqlite_service: Server, text: str) -> None:
+    """DOOR-1, MEM-10: what does not fit is cut before it is quoted, and never the mark that ends the quotation."""
+    tenant = sqlite_service.new_tenant()
+    with over_http(tenant.address, tenant.key, {"X-Session-ID": "s"}) as connected:
+        connected.call("record_exchange", user_message="Hello.", ai_response=text)
+        assert connected.resource("cloister://sessions/s").endswith("\n</recalled-memory>")
+        connected.call("record_exchange", user_message=text, ai_response="The last words.")
+        assert "The last words.\n</recalled-memory>" in connected.resource("cloister://sessions/s")
 
 
 def test_ctx_8_a_long_message_does_not_hide_what_was_said_before_it(sqlite_service: Server) -> None:

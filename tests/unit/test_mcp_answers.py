@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cloister.domain.errors import CloisterError
+from cloister.domain.prompts.outside_text import harmless
 from cloister.domain.text import CHARACTERS_A_TOKEN
 from cloister.interfaces.mcp import calls
 from cloister.interfaces.mcp.arguments import checked_arguments
-from cloister.interfaces.mcp.limits import ANSWER_TOKENS, excerpt, fitting, part_of, title_of
+from cloister.interfaces.mcp.limits import ANSWER_TOKENS, excerpt, fitting, last_lines, part_of, title_of, tokens_of
 from cloister.interfaces.mcp.tools import TOOLS, Tool
 
 SCOPE_WORDS = {"tenant", "project", "user", "session", "scope", "namespace"}
@@ -88,3 +89,11 @@ def test_the_parts_of_a_text_are_the_whole(text: str) -> None:
 def test_a_title_is_one_short_line() -> None:
     assert title_of("  The first line.\nThe second.") == "The first line."
     assert len(title_of("x" * 500)) == 80
+
+
+def test_the_last_lines_are_kept_whole_and_a_line_that_is_too_long_is_cut() -> None:
+    long = "私" * 5_800
+    assert last_lines(["old " * 2_000, "newer", "newest"], 2_000) == ["newer", "newest"]
+    assert last_lines(["old", long], 2_000) == ["私" * 1_999]
+    assert last_lines([long, "newest"], 2_000) == ["newest"]
+    assert tokens_of(harmless("".join(last_lines(["<" * 9_000], 2_000)))) <= 2_000

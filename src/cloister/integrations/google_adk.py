@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from cloister.domain.errors import Forbidden, InvalidRequest
+from cloister.domain.prompts.outside_text import harmless
 from cloister.domain.prompts.speaker import speaker_of, user_named
 from cloister.domain.text import MAX_CONTENT, checked_name
 from cloister.integrations.recall_part import RecallPart, external_id_of
@@ -119,7 +120,8 @@ def _text(content: types.Content | None) -> str:
 
 
 def _memory(hit: Hit, *, named: bool) -> MemoryEntry:
-    """The content of a memory already names its user in a shared project; the author of a message is named here."""
+    """The content of a memory already names its user in a shared project; the author of a message is named here. The kit puts both
+    into the prompt, so no control word may be left in them (MEM-10)."""
     if hit.kind == "memory":
         author = user_named(hit.user_id) if named else "user"
     else:
@@ -128,8 +130,8 @@ def _memory(hit: Hit, *, named: bool) -> MemoryEntry:
     return MemoryEntry(
         id=hit.id if hit.kind == "memory" else None,
         content=types.Content(
-            role="model" if hit.role == "assistant" else "user", parts=[types.Part(text=hit.content)]
+            role="model" if hit.role == "assistant" else "user", parts=[types.Part(text=harmless(hit.content))]
         ),
-        author=author,
+        author=harmless(author),
         timestamp=hit.created_at,
     )

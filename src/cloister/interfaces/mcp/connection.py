@@ -6,6 +6,7 @@ from cloister.bootstrap import Services
 from cloister.domain.conversation import Project
 from cloister.domain.errors import Conflict, NotFound
 from cloister.domain.identifiers import ProjectId, format_project_id
+from cloister.domain.prompts.outside_text import without_control_tokens
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.sessions.expected import ExpectedSession
 from cloister.domain.text import checked_name
@@ -42,12 +43,13 @@ class McpConnection:
 
     @property
     def scope(self) -> dict[str, str | None]:
-        """The scope as every result repeats it."""
+        """The scope as every result repeats it. A model reads it, and names may have any characters: control tokens of chat
+        templates are changed in them (MEM-10)."""
         return {
             "project": format_project_id(self.project.id),
-            "project_name": self.project.name,
-            "user": self.reach.user,
-            "session": self.session,
+            "project_name": without_control_tokens(self.project.name),
+            "user": None if self.reach.user is None else without_control_tokens(self.reach.user),
+            "session": without_control_tokens(self.session),
         }
 
     @property

@@ -6,10 +6,11 @@ script: a character of Chinese or Japanese is a token.
 
 import json
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
+from cloister.domain.prompts.outside_text import harmless
 from cloister.domain.text import CHARACTERS_A_TOKEN
 
 ANSWER_TOKENS = 2_000
@@ -36,6 +37,18 @@ def cut_to(text: str, tokens: int) -> str:
         return text
     longest = text[: tokens * CHARACTERS_A_TOKEN]
     return longest[: bisect_right(list(accumulate(_quarters(longest))), tokens * CHARACTERS_A_TOKEN)]
+
+
+def last_lines(lines: Sequence[str], tokens: int) -> list[str]:
+    """As many of the last lines as have at most so many tokens once they are quoted, and at least the beginning of the last."""
+    chosen: list[str] = []
+    for line in reversed(lines):
+        needed = tokens_of(f"- {harmless(line)}\n")
+        if needed > tokens:
+            return chosen[::-1] or [cut_to(harmless(line), tokens - 1)]
+        tokens -= needed
+        chosen.append(line)
+    return chosen[::-1]
 
 
 def _quarters(text: str) -> Iterable[int]:
