@@ -17,7 +17,7 @@ __all__ = ["model_server", "the_model_server"]
 @pytest.fixture(scope="session")
 def the_endpoint() -> Generator[FakeEndpoint]:
     with fake_endpoint() as fake:
-        fake.models = (MODEL, "another-model")
+        fake.models = (MODEL, "org/another-model")
         yield fake
 
 

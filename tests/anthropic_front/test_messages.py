@@ -87,9 +87,9 @@ def test_a_history_that_is_sent_again_is_recorded_once(front: AnthropicFront) ->
 def test_without_a_session_the_last_words_are_recorded_in_a_new_one(front: AnthropicFront) -> None:
     tenant = front.tenant()
     raw = front.client(tenant.key).messages.with_raw_response.create(
-        model="another-model", max_tokens=5, messages=[{"role": "user", "content": FERRY}]
+        model="org/another-model", max_tokens=5, messages=[{"role": "user", "content": FERRY}]
     )
-    assert front.shown["model"] == "another-model"
+    assert front.shown["model"] == "org/another-model"
     assert said_in(tenant, raw.headers["x-session-id"]) == [("user", FERRY), ("assistant", "Understood.")]
     assert raw.headers["request-id"] == raw.headers["x-request-id"]
 

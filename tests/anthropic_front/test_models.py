@@ -15,7 +15,7 @@ from support.servers.fake_endpoint import Answer, refusal
 from support.waiting import eventually
 
 FERRY = "The ferry to Grado leaves at ten past."
-ASK: Any = {"model": "another-model", "messages": [{"role": "user", "content": "When does the ferry leave?"}]}
+ASK: Any = {"model": "org/another-model", "messages": [{"role": "user", "content": "When does the ferry leave?"}]}
 
 
 def test_tokens_are_counted_by_the_models_server_of_what_was_sent(quick_front: AnthropicFront) -> None:
@@ -53,14 +53,16 @@ def test_a_failing_server_is_unavailable_for_a_count_too(quick_front: AnthropicF
 def test_the_models_of_the_server_are_listed_in_anthropics_format(quick_front: AnthropicFront) -> None:
     """Without the embedder, in pages; one that is not listed is not found."""
     client = quick_front.client(quick_front.tenant().new_key("read"))
-    assert [model.id for model in client.models.list()] == [MODEL, "another-model"]
-    assert [model.id for model in client.models.list(limit=1)] == [MODEL, "another-model"], "the client turns the page"
+    assert [model.id for model in client.models.list()] == [MODEL, "org/another-model"]
+    assert [model.id for model in client.models.list(limit=1)] == [MODEL, "org/another-model"], (
+        "the client turns the page"
+    )
     page = client.models.list(limit=1)
     assert (page.has_more, page.first_id, page.last_id) == (True, MODEL, MODEL)
-    assert [model.id for model in client.models.list(before_id="another-model").data] == [MODEL]
+    assert [model.id for model in client.models.list(before_id="org/another-model").data] == [MODEL]
     assert client.models.list(after_id="unknown").data == []
-    found = client.models.retrieve("another-model")
-    assert (found.type, found.display_name) == ("model", "another-model")
+    found = client.models.retrieve("org/another-model")
+    assert (found.type, found.display_name) == ("model", "org/another-model")
     with pytest.raises(anthropic.NotFoundError):
         client.models.retrieve("unknown")
     assert quick_front.model.asked == []

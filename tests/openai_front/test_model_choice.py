@@ -23,7 +23,7 @@ def asked_model(front: Front) -> str:
 
 def test_a_model_that_the_endpoint_lists_answers_and_any_other_name_is_the_default(front: Front) -> None:
     client = front.client(front.tenant().key)
-    for name, answered in (("another-model", "another-model"), ("unheard-of", MODEL), (MODEL, MODEL)):
+    for name, answered in (("org/another-model", "org/another-model"), ("unheard-of", MODEL), (MODEL, MODEL)):
         assert client.responses.create(model=name, input="Hello.").model == answered
         assert asked_model(front) == answered
         assert client.chat.completions.create(model=name, messages=[user("Hello.")]).model == answered
@@ -33,10 +33,10 @@ def test_a_model_that_the_endpoint_lists_answers_and_any_other_name_is_the_defau
 def test_a_project_may_name_its_model_and_the_request_another(front: Front) -> None:
     tenant = front.tenant()
     project = tenant.new_project("Sea")
-    changed = tenant.admin.patch(f"/org/projects/{project}", {"settings": {"model": "another-model"}})
+    changed = tenant.admin.patch(f"/org/projects/{project}", {"settings": {"model": "org/another-model"}})
     assert changed.status_code == 200, changed.text
     client = front.client(tenant.key, project=project)
-    assert client.responses.create(model="any", input="Hello.").model == "another-model"
+    assert client.responses.create(model="any", input="Hello.").model == "org/another-model"
     assert client.responses.create(model=MODEL, input="Hello.").model == MODEL
     front.client(tenant.key).responses.create(model="any", input="Hello.")
     assert asked_model(front) == MODEL, "other projects keep the default model"
@@ -47,7 +47,7 @@ def test_a_project_may_name_its_model_and_the_request_another(front: Front) -> N
 def test_models_are_listed_and_retrieved(front: Front) -> None:
     client = front.client(front.tenant().key)
     names = [model.id for model in client.models.list()]
-    assert names[:2] == [MODEL, "another-model"]
+    assert names[:2] == [MODEL, "org/another-model"]
     assert all(client.models.retrieve(name).id == name for name in names)
     with pytest.raises(openai.NotFoundError) as refused:
         client.models.retrieve("org/unheard-of")

@@ -15,7 +15,7 @@ DIMENSION = StaticEmbedder().dimension
 
 def test_the_models_are_who_answers_here(front: Front) -> None:
     listed = front.client(front.tenant().key).models.list()
-    assert [model.id for model in listed] == [MODEL, "another-model", StaticEmbedder().name]
+    assert [model.id for model in listed] == [MODEL, "org/another-model", StaticEmbedder().name]
 
 
 def test_a_text_is_embedded_as_recall_embeds(front: Front) -> None:

@@ -351,6 +351,20 @@ def test_what_is_not_supported_is_refused_before_anything_is_recorded(
     assert not front.model.asked and tenant.admin.everything("/v1/sessions") == []
 
 
+def test_a_client_may_ask_for_more_of_items_and_gets_what_there_is(front: Front) -> None:
+    tenant = front.tenant()
+    client: Any = front.client(tenant.key)
+    conversation = client.conversations.create()
+    more = {"include": ["reasoning.encrypted_content", "web_search_call.results"]}
+    response = client.responses.create(model="m", input=FERRY, conversation=conversation.id, **more)
+    assert client.responses.retrieve(response.id, **more).output_text == "Understood."
+    items = client.conversations.items.list(conversation.id, **more).data
+    assert client.conversations.items.retrieve(items[0].id, conversation_id=conversation.id, **more) == items[0]
+    added = client.conversations.items.create(conversation.id, items=[{"role": "user", "content": "Hi."}], **more)
+    assert len(added.data) == 1
+    assert tenant.admin.get(f"/v1/responses/{response.id}?include=x&includes=x").status_code == 422
+
+
 @pytest.mark.parametrize("store", [True, False])
 @pytest.mark.parametrize("named", ["conversation", "previous_response_id"])
 def test_a_conversation_that_is_deleted_before_its_turn_is_not_found_and_not_created(

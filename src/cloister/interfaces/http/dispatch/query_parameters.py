@@ -10,9 +10,9 @@ from fastapi.exceptions import RequestValidationError
 _LONGEST_NAME_SHOWN = 64
 
 
-def check_query(request: Request, known: Set[str]) -> None:
-    """Raise one error that lists all parameters that are unknown or given more than once."""
-    given = Counter(name for name, _ in request.query_params.multi_items())
+def check_query(request: Request, known: Set[str], ignored: Set[str]) -> None:
+    """Raise one error that lists all parameters that are unknown or given more than once, but for those that are ignored."""
+    given = Counter(name for name, _ in request.query_params.multi_items() if name not in ignored)
     found = [_error(name, times, known) for name, times in given.items() if times > 1 or name not in known]
     if found:
         raise RequestValidationError(found)

@@ -5,7 +5,7 @@ the body before the caller is admitted, change threads twice, and double the pro
 """
 
 import inspect
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast, get_args, get_type_hints
 
@@ -94,6 +94,9 @@ class GuardedRoute(APIRoute):
 
     allows_no_project = False
     """Whether the project header may be `none`: in interfaces with sessions whose bodies have no `project_id` to be null."""
+
+    ignored_query_names: Set[str] = frozenset()
+    """Query parameters of another's interface that change nothing here."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], *, response_model: Any = None, **named: Any) -> None:
         self._response_field: Any = None
@@ -191,7 +194,7 @@ class GuardedRoute(APIRoute):
             if "admitted" not in request.scope.get("state", ()):
                 self._admit(request, checked)
             if request.scope["query_string"]:
-                check_query(request, self.query_names)
+                check_query(request, self.query_names, self.ignored_query_names)
             if self._refuses_body:
                 refuse_fields(request, body)
             begun = self.endpoint(**{name: read(request, body) for name, read in self._arguments.items()})
@@ -210,7 +213,7 @@ class GuardedRoute(APIRoute):
         if not request.scope["query_string"]:
             return None
         try:
-            check_query(request, self.query_names)
+            check_query(request, self.query_names, self.ignored_query_names)
         except RequestValidationError as error:
             return self.shaped(of_validation_error(error))
         return None

@@ -11,7 +11,7 @@ from cloister.domain.text import checked_metadata
 from cloister.interfaces.http.dispatch.callers import Caller, needs
 from cloister.interfaces.http.dispatch.parameters import IdempotencyKey, ItemName, SessionId
 from cloister.interfaces.http.openai.bodies import user_of
-from cloister.interfaces.http.openai.errors import CONVERSATIONS, OpenAiRoute
+from cloister.interfaces.http.openai.errors import CONVERSATIONS, ItemsRoute
 from cloister.interfaces.http.openai.response_bodies import ChangedConversation, NewConversation, NewConversationItems
 from cloister.interfaces.http.openai.routes import SessionHeader, in_named_project, named_session
 from cloister.interfaces.http.openai.shapes import (
@@ -31,7 +31,7 @@ from cloister.interfaces.python.arguments import of_each
 from cloister.services.conversations.item_format import NewItem, read_item
 from cloister.services.conversations.sessions import SessionChange, SessionFields
 
-router = APIRouter(route_class=OpenAiRoute, tags=["OpenAI-compatible"])
+router = APIRouter(route_class=ItemsRoute, tags=["OpenAI-compatible"])
 
 _ONE = f"{CONVERSATIONS}/{{external_id}}"
 _ITEMS = f"{_ONE}/items"

@@ -53,6 +53,12 @@ class OpenAiRoute(GuardedRoute):
         return in_openai_shape(response)
 
 
+class ItemsRoute(OpenAiRoute):
+    """A route whose clients may ask for more of each item with `include`: there is never more."""
+
+    ignored_query_names = frozenset({"include", "include[]"})
+
+
 async def on_http_error(request: Request, error: Exception) -> Response:
     """The answer to an error that the framework raises, in the format of the route; to an unknown route of OpenAI's interface, with
     what is supported of it."""

@@ -19,7 +19,7 @@ from cloister.interfaces.http.chat.routes import ModelKeyHeader, last_change_of,
 from cloister.interfaces.http.chat.running_turns import RunningTurns
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs
 from cloister.interfaces.http.dispatch.parameters import ResponseName
-from cloister.interfaces.http.openai.errors import RESPONSES, OpenAiRoute
+from cloister.interfaces.http.openai.errors import RESPONSES, ItemsRoute
 from cloister.interfaces.http.openai.messages import Conversation, with_memory
 from cloister.interfaces.http.openai.reply import Answering, TurnReply
 from cloister.interfaces.http.openai.response_bodies import ResponseRequest
@@ -40,7 +40,7 @@ from cloister.services.conversations.item_format import NewItem, is_instruction,
 from cloister.services.conversations.stored.items import StoredItem
 from cloister.services.lease import new_lease_number
 
-router = APIRouter(route_class=OpenAiRoute, tags=["OpenAI-compatible"])
+router = APIRouter(route_class=ItemsRoute, tags=["OpenAI-compatible"])
 
 _ONE = f"{RESPONSES}/{{response_id}}"
 _EVENT = 'event: response.output_text.delta\ndata: {"type": "response.output_text.delta", "delta": "Noted."}\n\n'
