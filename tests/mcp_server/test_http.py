@@ -62,6 +62,9 @@ def test_an_issuer_is_named_only_where_one_is_configured(tmp_path: Path) -> None
             "authorization_servers": ["https://auth.example"],
             "bearer_methods_supported": ["header"],
         }
+        # Of a proxy on the same machine, which terminates TLS.
+        proxied = http.get(metadata, headers={"X-Forwarded-Proto": "https"}).json()["resource"]
+        assert proxied == f"{address}/mcp".replace("http://", "https://")
         tenant = Server(address=address, http=http).new_tenant()
         assert tenant.admin.post("/mcp", PING, headers=ACCEPT).status_code == 200
 
