@@ -329,6 +329,18 @@ def test_the_options_of_a_response_get_their_names_of_a_chat_completion(front: F
         ({"prompt": {"id": "pmpt_1"}}, "prompt"),
         ({"unheard_of": 1}, "unheard_of"),
         ({"top_logprobs": 2}, "top_logprobs"),
+        (
+            {
+                "input": [
+                    {
+                        "type": "function_call_output",
+                        "call_id": "c",
+                        "output": [{"type": "input_image", "file_id": "f"}],
+                    }
+                ]
+            },
+            "input[0].output",
+        ),
         ({"include": ["message.output_text.logprobs"]}, "include"),
         ({"project_id": "proj_0123456789abcdef"}, "project_id"),
         ({"session_id": "x"}, "session_id"),
@@ -349,6 +361,18 @@ def test_what_is_not_supported_is_refused_before_anything_is_recorded(
     assert answer.status_code == 422, answer.text
     assert answer.json()["error"]["param"] == param
     assert not front.model.asked and tenant.admin.everything("/v1/sessions") == []
+
+
+def test_what_a_tool_answered_is_text_for_the_model_and_anything_else_is_named(front: Front) -> None:
+    call: Any = {"type": "function_call", "call_id": "c", "name": "look", "arguments": "{}"}
+    picture = {"type": "input_image", "image_url": "data:image/png;base64,AAAA"}
+    output: Any = {
+        "type": "function_call_output",
+        "call_id": "c",
+        "output": [{"type": "input_text", "text": "A red boat."}, picture],
+    }
+    front.client(front.tenant().key).responses.create(model="m", input=[user(FERRY), call, output])
+    assert front.shown[-1] == {"role": "tool", "tool_call_id": "c", "content": "A red boat.\n[image]"}
 
 
 def test_a_client_may_ask_for_more_of_items_and_gets_what_there_is(front: Front) -> None:

@@ -30,6 +30,7 @@ _CALLS = {
     "function_call_output": ("call_id",),
     "custom_tool_call_output": ("call_id",),
 }
+_OUTPUTS = ("function_call_output", "custom_tool_call_output")
 _INSTRUCTING = ("system", "developer")
 
 
@@ -47,6 +48,8 @@ def check_input(items: Sequence[Item]) -> None:
                 raise InvalidRequest(f"input[{index}].{field}", "must be text.")
         if kind == "message":
             _check_content(item, f"input[{index}].content")
+        elif kind in _OUTPUTS:
+            refuse_stored_files(item.get("output"), f"input[{index}].output")
 
 
 def _check_content(message: Item, field: str) -> None:
@@ -73,7 +76,7 @@ def chat_messages(instructions: str | None, items: Iterable[Item]) -> list[dict[
             _add_call(messages, item)
         elif kind in _CALLS and isinstance(call, str):
             if call in calls:
-                messages.append({"role": "tool", "tool_call_id": call, "content": _texts(item.get("output"))})
+                messages.append({"role": "tool", "tool_call_id": call, "content": _output(item.get("output"))})
         elif kind == "message" and item["role"] in _INSTRUCTING:
             instructing.append(_texts(item.get("content")))
         elif kind == "message" and item["role"] == "assistant":
@@ -124,6 +127,14 @@ def _texts(content: Any) -> str:
         return content
     parts = map(_mapping, cast(list[object], content) if isinstance(content, list) else [])
     return "\n".join(text for part in parts if isinstance(text := part.get("text") or part.get("refusal"), str))
+
+
+def _output(output: Any) -> str:
+    """What a tool answered, as text: chat models take nothing else from tools, so what else there is is named."""
+    if not isinstance(output, list):
+        return _texts(output)
+    parts = [part for part in map(_mapping, cast(list[object], output)) if isinstance(part.get("type"), str)]
+    return "\n".join(_texts([part]) or marker_of(part) for part in parts)
 
 
 def _parts(content: Any) -> Any:
