@@ -17,6 +17,7 @@ from cloister.domain.extraction import ExtractedMemory
 from cloister.domain.identifiers import format_message_id
 from cloister.domain.scope import Reach
 from cloister.domain.usage import Limits
+from cloister.services.archive import import_sessions
 from cloister.services.tenancy.api_keys import KeyFields
 from support.databases.engines import Engine, opened_engine
 from support.databases.postgres_server import PostgresServer
@@ -150,6 +151,8 @@ def test_org_11_what_is_true_and_what_people_changed_comes_along(house: MemorySe
         "Ann lives in Rome.",
         "Ann lives in Oslo.",
         "Ann lives in Rome.",
+        "Ann works at Bruma.",
+        "Ann works at Apex.",
         "Ann has a dog.",
     ]
     tea = other.stored("labelled")[0].memory.id
@@ -159,6 +162,24 @@ def test_org_11_what_is_true_and_what_people_changed_comes_along(house: MemorySe
     assert not other.stored("labelled")[0].memory.pinned
     house.services.forgetting.session(house.reach, "more facts")
     other.services.forgetting.session(other.reach, "more facts")
+    assert states(other, "facts") == states(house, "facts")
+
+
+def test_org_11_a_batch_that_ends_before_the_revisions_of_a_memory_changes_nothing(
+    house: MemorySetup, other: MemorySetup, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ORG-11, MEM-13: nor does an import that ended there and was repeated: what is true depends on the revisions too."""
+    furnish(house)
+    lines = archive_of(house)
+    memory, revision = (line for line in lines if b"Ann works at Apex." in line)
+    rest = [line for line in lines if line not in (memory, revision)]
+    (newer,) = (at for at, line in enumerate(rest) if b"Ann works at Corvo." in line)
+    last = changed([*rest[: newer + 1], memory, revision, *rest[newer + 1 :]], lambda fields: fields)
+    monkeypatch.setattr(import_sessions, "_LARGEST_BATCH", 1)
+    with pytest.raises(InvalidRequest, match="cut off"):
+        import_into(other, last[: newer + 2])
+    import_into(other, last)
+    assert archive_of(other) == lines
     assert states(other, "facts") == states(house, "facts")
 
 

@@ -100,9 +100,15 @@ def test_a_superseded_memory_that_is_corrected_or_pinned_stays_superseded(house:
     house.state("a", "home = The user lives in Oslo", 2)
     rome = house.memory("a", "The user lives in Rome").memory.id
     change(house, rome, pinned=True)
+    assert house.statuses("a") == {"Rome": "superseded", "Oslo": "active"}
     change(house, rome, content="The user lives in Turin")
     assert house.statuses("a") == {"Turin": "superseded", "Oslo": "active"}
     assert house.true("a", as_of=1) == {"Turin"}
+    for _ in range(2):
+        house.services.corrections.restore(house.reach, rome, by=KEY)
+        assert house.statuses("a") == {"Rome": "superseded", "Oslo": "active"}
+    change(house, rome, content="The user lives in Turin.")
+    assert house.statuses("a") == {"Turin.": "superseded", "Oslo": "active"}
     house.session("b", user="bob")
     house.state("b", ROME, 1)
     change(house, house.stored("b")[0].memory.id, content="The user lives in Milan")

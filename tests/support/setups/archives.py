@@ -85,7 +85,7 @@ def branch_out(house: MemorySetup, project: ProjectId) -> None:
 
 def change_minds(house: MemorySetup) -> None:
     """Facts that supersede each other, in one session and across two, by their subject and by a pair; one of them said again; and
-    memories that people corrected, pinned, let expire and retracted."""
+    memories that people corrected, pinned, let expire and retracted, superseded ones too."""
     year = 365 * 24 * 3_600_000_000
     house.session("facts", None, "ann")
     house.session("more facts", None, "ann")
@@ -96,6 +96,11 @@ def change_minds(house: MemorySetup) -> None:
     for fact in homes:
         remember(house, "facts", fact)
     remember(house, "more facts", replace(homes[0], content="Ann lives in Lisbon.", valid_from=44 * year))
+    work = [
+        ExtractedMemory(content=f"Ann works at {firm}.", sources=(), subject="employer", valid_from=at * year)
+        for firm, at in (("Corvo", 42), ("Brio", 41), ("Apex", 40))
+    ]
+    _, brio, apex = [memory for fact in work for memory in remember(house, "facts", fact)]
     (dog,) = remember(house, "facts", ExtractedMemory(content="Ann has a dog.", sources=(), valid_from=40 * year))
     remember(
         house,
@@ -103,6 +108,11 @@ def change_minds(house: MemorySetup) -> None:
         ExtractedMemory(content="Ann has no dog now.", sources=(), valid_from=41 * year, replaces=(dog.id,)),
     )
     corrections, reach = house.services.corrections, house.reach
+    for superseded, change in (
+        (apex, MemoryChange(pinned=True, given=frozenset({"pinned"}))),
+        (brio, MemoryChange(content="Ann works at Bruma.", given=frozenset({"content"}))),
+    ):
+        corrections.correct(reach, superseded.id, change, by=None)
     tea, sings = (stored.memory.id for stored in house.stored("labelled"))
     corrections.correct(
         reach, tea, MemoryChange(content="Ann prefers green tea.", given=frozenset({"content"})), by="key_1"

@@ -5,7 +5,7 @@ archive is found at the line that is wrong, or at its end; what was imported bef
 rest.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -35,15 +35,19 @@ from cloister.domain.identifiers import MAX_SEQUENCE, MemoryId, MessageId
 from cloister.domain.project_settings import checked_settings
 from cloister.domain.scope import Reach
 from cloister.domain.text import checked_project_name
+from cloister.domain.truth.supersession import Person
 from cloister.domain.usage import Limits, refuse_over
 from cloister.services.archive.archived_projects import ArchivedProjects
 from cloister.services.archive.import_entities import MOST_MENTIONS, EntityBatch, EntityImport
 from cloister.services.archive.import_entries import EntryImport
 from cloister.services.archive.import_items import item_text, response_body
 from cloister.services.archive.import_relations import MOST_RELATIONS, RelationImport
-from cloister.services.archive.import_sessions import SessionBatch, SessionImport, add_replacements
+from cloister.services.archive.import_sessions import SessionBatch, SessionImport
+from cloister.services.memories.supersession import Supersession
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.imported_rows import ImportedRows
+from cloister.storage.stores.memories import MemoryStore
+from cloister.storage.stores.supersession import ReplacementStore
 from cloister.storage.stores.tenants import ProjectStore, TenantStore
 from cloister.storage.stores.usage import UsageStore
 
@@ -311,7 +315,21 @@ class ArchiveImport:
         ids = self._sessions.memory_ids
         named = [(ids.get(pair.older_id, pair.older_id), ids.get(pair.newer_id, pair.newer_id)) for pair in pairs]
         if named:
-            self._database.write(self._reach, lambda transaction: add_replacements(transaction, named))
+            self._database.write(self._reach, lambda transaction: _add_replacements(transaction, named))
+
+
+def _add_replacements(transaction: Transaction, pairs: Sequence[tuple[MemoryId, MemoryId]]) -> None:
+    """Add pairs of memories of which the newer makes the older untrue, and work out again what is true of them."""
+    rows, replacements = ImportedRows(transaction), ReplacementStore(transaction)
+    changed: dict[Person, set[MemoryId]] = {}
+    for older, newer in pairs:
+        for session in rows.add_replacement(older, newer) or ():
+            person = replacements.person(session)
+            if person is not None:
+                changed.setdefault(person, set()).update((older, newer))
+    for person, memories in sorted(changed.items(), key=lambda entry: (entry[0].pool, entry[0].session)):
+        MemoryStore(transaction).note_change(person.pool)
+        Supersession(transaction).update_around(person, sorted(memories))
 
 
 def _with_parent(record: MessageRecord, batch: SessionBatch) -> MessageRecord:

@@ -4,7 +4,7 @@ A batch is one transaction. A session of many messages is imported in several: o
 import of the same archive.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -29,7 +29,6 @@ from cloister.domain.project_settings import pending_message_count
 from cloister.domain.prompts.recalled_text import NO_POOL
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.timestamps import Clock
-from cloister.domain.truth.supersession import Person
 from cloister.domain.usage import Limits, refuse_over
 from cloister.services.archive.archived_projects import ArchivedProjects
 from cloister.services.archive.import_branches import BranchImport
@@ -37,7 +36,7 @@ from cloister.services.archive.import_files import FileImport, ImportedFiles, lo
 from cloister.services.archive.import_items import add_items, add_responses
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.indexer import Indexer
-from cloister.services.memories.supersession import Related, Supersession
+from cloister.services.memories.supersession import Supersession
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.extraction import ExtractionStore
 from cloister.storage.stores.imported_rows import ImportedRows
@@ -201,11 +200,16 @@ class SessionImport:
             add_responses(transaction, session, batch.responses, shift, with_requests=is_same)
         _note_past(transaction, session, batch, shift)
         memories, ids = _add_memories(transaction, rows, session, batch, known, shift)
+        changed = set(memories)
         for memory, revision in batch.revisions:
-            rows.add_revision(ids.get(memory, self.memory_ids.get(memory, memory)), revision)
+            number = ids.get(memory, self.memory_ids.get(memory, memory))
+            if rows.add_revision(number, revision):
+                changed.add(number)
+        # After the revisions: what a person changed, and when, decides what is true.
+        _settle(transaction, session, changed)
         observations = sum(rows.add_observation(session.id, shifted(each, shift)) for each in batch.observations)
         files = FileImport(pools, self._archived, self._limits).add(transaction, session, batch.files, visibilities)
-        return _Stored(session, is_new, messages, memories, observations, files, ids)
+        return _Stored(session, is_new, messages, len(memories), observations, files, ids)
 
     def _session(
         self, transaction: Transaction, rows: ImportedRows, pools: PoolStore, record: SessionRecord
@@ -339,10 +343,10 @@ def _add_memories(
     batch: SessionBatch,
     known: Sequence[Indexed],
     shift: int,
-) -> tuple[int, dict[MemoryId, MemoryId]]:
-    """Add memories; returns how many were new, and the ids under which all of them are stored."""
+) -> tuple[list[MemoryId], dict[MemoryId, MemoryId]]:
+    """Add memories; returns the ids of the new ones, and those under which all of them are stored."""
     ids: dict[MemoryId, MemoryId] = {}
-    added = 0
+    added: list[MemoryId] = []
     for record, entry in zip(batch.memories, known, strict=True):
         content = checked_memory(record.content, "memory.content")
         memory = Memory(
@@ -361,29 +365,20 @@ def _add_memories(
             categories=record.categories,
             metadata=record.metadata,
         )
-        ids[record.id], is_new = rows.add_memory(memory, record.digest, entry)
-        added += is_new
+        number, is_new = rows.add_memory(memory, record.digest, entry)
+        ids[record.id] = number
+        added += [number] if is_new else []
     if added:
-        MemoryStore(transaction).count(session.id, added)
-        subjects = frozenset(record.subject for record in batch.memories if record.subject is not None)
-        person = ReplacementStore(transaction).person(session.id)
-        if person is not None and subjects:
-            Supersession(transaction).update(person, Related(subjects=subjects, memories=frozenset()))
+        MemoryStore(transaction).count(session.id, len(added))
     return added, ids
 
 
-def add_replacements(transaction: Transaction, pairs: Sequence[tuple[MemoryId, MemoryId]]) -> None:
-    """Add pairs of memories of which the newer makes the older untrue, and work out again what is true of them."""
-    rows, replacements = ImportedRows(transaction), ReplacementStore(transaction)
-    changed: dict[Person, set[MemoryId]] = {}
-    for older, newer in pairs:
-        for session in rows.add_replacement(older, newer) or ():
-            person = replacements.person(session)
-            if person is not None:
-                changed.setdefault(person, set()).update((older, newer))
-    for person, memories in sorted(changed.items(), key=lambda entry: (entry[0].pool, entry[0].session)):
+def _settle(transaction: Transaction, session: Session, changed: Collection[MemoryId]) -> None:
+    """Work out what is true of memories of a session that were added, or whose revisions were."""
+    person = ReplacementStore(transaction).person(session.id) if changed else None
+    if person is not None:
         MemoryStore(transaction).note_change(person.pool)
-        Supersession(transaction).update(person, Related(subjects=frozenset(), memories=frozenset(memories)))
+        Supersession(transaction).update_around(person, sorted(changed))
 
 
 def _note_past(transaction: Transaction, session: Session, batch: SessionBatch, shift: int) -> None:

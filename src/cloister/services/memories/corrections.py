@@ -205,14 +205,10 @@ class Corrections:
             if first.undone is not None and (planned[0].undone is None or planned[0].undone.id != first.undone.id):
                 raise Conflict(_AT_ONCE)
             changes = self._possible(transaction, [one for one in planned if one.is_one], memory, action, now)
-            quoting = self._store(transaction, sessions, changes, indexed) if changes else []
+            # Before the new states: since when a memory is kept, which decides what is true, follows from its revisions.
             for one in changes:
-                revisions, before = RevisionStore(transaction, one.stored.memory.id), state_of(one.stored.memory)
-                if one.undone is not None:
-                    revisions.set_undone(one.undone.id, now)
-                replaced = same_as(before.content) if action == "correct" and one.is_other_text else None
-                done = "retract" if action == "correct" and one.retracts else action
-                revisions.add(done, before, by=by, at=now, replaced=replaced)
+                _note(transaction, one, action, by=by, now=now)
+            quoting = self._store(transaction, sessions, changes, indexed) if changes else []
             return MemoryStore(transaction).get(memory, now), quoting
 
         stored, quoting = self._database.write(reach, work)
@@ -304,6 +300,16 @@ def checked_change(change: MemoryChange, now: int) -> MemoryChange:
         checked_metadata(change.metadata)
     categories = None if change.categories is None else checked_categories(change.categories)
     return replace(change, content=content, categories=categories)
+
+
+def _note(transaction: Transaction, change: _Change, action: RevisionAction, *, by: str | None, now: int) -> None:
+    """Store the revision of a change, and which revision it undid."""
+    revisions, before = RevisionStore(transaction, change.stored.memory.id), state_of(change.stored.memory)
+    if change.undone is not None:
+        revisions.set_undone(change.undone.id, now)
+    replaced = same_as(before.content) if action == "correct" and change.is_other_text else None
+    done = "retract" if action == "correct" and change.retracts else action
+    revisions.add(done, before, by=by, at=now, replaced=replaced)
 
 
 def _before(revision: Revision) -> MemoryState:

@@ -75,6 +75,11 @@ class Supersession:
             named.update((fact.id, fact) for fact in facts.about(subject))
         self._settle(facts, {**found, **named})
 
+    def update_around(self, person: Person, memories: Sequence[MemoryId]) -> None:
+        """Compute again what is true of these memories, and of those that depend on them."""
+        related = self.related(memories)
+        self.update(person, Related(subjects=related.subjects, memories=related.memories | set(memories)))
+
     def update_all(self, person: Person) -> None:
         """Compute again what is true of a person, after sessions have come or gone."""
         facts = SupersessionStore(self._transaction, person)
