@@ -361,3 +361,16 @@ def test_the_subject_of_a_memory_follows_its_text(house: FactSetup) -> None:
     house.state("b", "boat = Das Boot heißt Berta", 2)
     change(house, house.memory("b", "Das Boot heißt Berta").memory.id, content="Das Boot heißt Clara")
     assert house.statuses("b") == {"Anna": "superseded", "Clara": "active"}
+
+
+def test_a_pair_that_a_correction_ended_is_not_carried_on(house: FactSetup) -> None:
+    """MEM-12, MEM-13: what replaces the corrected fact does not replace what that had replaced when it said something else."""
+    house.session("a", user="ann")
+    house.state("a", "home = The user lives in Rome.", 1)
+    house.state("a", "home = The user moved to Oslo. << The user lives in Rome.", 2)
+    change(house, house.memory("a", "The user moved to Oslo.").memory.id, content="The user keeps bees.")
+    assert house.statuses("a") == {"Rome.": "active", "bees.": "active"}
+    house.state("a", "The user keeps wasps. << The user keeps bees.", 3)
+    assert house.statuses("a") == {"Rome.": "active", "bees.": "active", "wasps.": "active"}
+    house.move("a", house.project())  # all is worked out again
+    assert house.statuses("a") == {"Rome.": "active", "bees.": "active", "wasps.": "active"}

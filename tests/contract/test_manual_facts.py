@@ -132,3 +132,38 @@ def test_mem_12_a_change_holds_for_every_session_that_stated_the_old_fact(
     house.tell("e", "I moved to Oslo last week.")
     assert {stored.status for name in "abcd" for stored in house.stored(name)} == {"superseded"}
     assert true(house, "a") == ["The user moved to Oslo last week."]
+
+
+def test_mem_12_a_correction_to_something_else_makes_true_again_what_was_replaced(house: MemorySetup) -> None:
+    """MEM-12, MEM-13: also where the extractor named the two as a pair. Undone, all is as before."""
+    house.session("a", user="ann")
+    for said in ("I live in Rome.", "I moved to Oslo.", "I moved to Paris."):
+        house.tell("a", said)
+    rome, oslo, paris = house.stored("a")
+    correct(house, paris, "The user lives in Bern.")
+    assert true(house, "a") == ["The user lives in Bern."]
+    correct(house, paris, "The user keeps bees.")
+    assert true(house, "a") == ["The user keeps bees.", oslo.memory.content]
+    correct(house, oslo, "The user sings.")
+    assert true(house, "a") == ["The user keeps bees.", rome.memory.content, "The user sings."]
+    for changed, expected in (
+        (oslo, ["The user keeps bees.", oslo.memory.content]),
+        (paris, ["The user lives in Bern."]),
+        (paris, [paris.memory.content]),
+    ):
+        house.services.corrections.restore(house.reach, changed.memory.id, by=None)
+        assert true(house, "a") == expected
+
+
+def test_mem_12_a_replaced_memory_that_is_corrected_to_something_else_is_true(house: MemorySetup) -> None:
+    """MEM-12, MEM-13: it says no longer what was replaced. Corrected to another value it keeps its position in time."""
+    house.session("a", user="ann")
+    for said in ("I live in Rome.", "I moved to Oslo."):
+        house.tell("a", said)
+    rome, oslo = house.stored("a")
+    correct(house, rome, "The user lives in Turin.")
+    assert true(house, "a") == [oslo.memory.content]
+    correct(house, rome, "The user keeps bees.")
+    assert true(house, "a") == ["The user keeps bees.", oslo.memory.content]
+    house.services.corrections.restore(house.reach, rome.memory.id, by=None)
+    assert true(house, "a") == [oslo.memory.content]

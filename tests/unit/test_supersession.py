@@ -20,6 +20,7 @@ def fact(
     person: bool = False,
     kept: bool = False,
     since: int | None = None,
+    former: tuple[tuple[int, str | None], ...] = (),
 ) -> Fact:
     return Fact(
         id=MemoryId(number),
@@ -34,6 +35,7 @@ def fact(
         superseded_by=None,
         valid_until=None,
         kept_since=since,
+        former_subjects=former,
     )
 
 
@@ -47,12 +49,24 @@ FACTS = st.lists(
         st.booleans(),
         st.booleans(),
         st.sampled_from([None, 3, 6]),
+        st.sampled_from([(), ((4, "home"),), ((4, None), (9, "work"))]),
     ),
     max_size=10,
 ).map(
     lambda rows: [
-        fact(number, at, says, subject, session=session, stands=stands, person=person, kept=kept, since=since)
-        for number, (at, says, subject, session, stands, person, kept, since) in enumerate(rows, 1)
+        fact(
+            number,
+            at,
+            says,
+            subject,
+            session=session,
+            stands=stands,
+            person=person,
+            kept=kept,
+            since=since,
+            former=former,
+        )
+        for number, (at, says, subject, session, stands, person, kept, since, former) in enumerate(rows, 1)
     ]
 )
 PAIRS = st.lists(st.tuples(st.integers(1, 10), st.integers(1, 10)), max_size=6)
@@ -66,7 +80,14 @@ def slowly(facts: list[Fact], pairs: dict[MemoryId, list[MemoryId]]) -> dict[Mem
         other = newer.statement != older.statement or newer.session == older.session
         was_there = older.kept_since is not None and newer.created_at < older.kept_since
         allowed = newer.stands and (newer.by_person or not older.kept_by_person or was_there)
-        return newer.order > older.order and allowed and ((about_same and other) or newer.id in pairs.get(older.id, ()))
+        is_paired = newer.id in pairs.get(older.id, ()) and not {newer.id, older.id} & moved_on(newer, older)
+        return newer.order > older.order and allowed and ((about_same and other) or is_paired)
+
+    def moved_on(*both: Fact) -> set[MemoryId]:
+        """Those that were about something else when they were paired."""
+        paired_at = max(one.created_at for one in both)
+        then = {one.id: [subject for at, subject in one.former_subjects if at > paired_at] for one in both}
+        return {one.id for one in both if then[one.id] and then[one.id][0] not in (None, one.subject)}
 
     return {
         older.id: min((newer for newer in facts if takes_over(newer, older)), key=lambda one: one.order, default=None)

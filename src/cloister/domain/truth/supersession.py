@@ -26,7 +26,8 @@ class Fact:
     """A memory as far as it can supersede others. `statement` is equal for memories that say the same. `stands` is false for a
     retracted one, which supersedes nothing. A memory that is `by_person` was written or corrected by a person; one that is
     `kept_by_person` was corrected or pinned, and only a person's memory supersedes it (MEM-13), or a memory that was there before
-    `kept_since`: what was superseded stays so when a person corrects or pins it. None: it was always so."""
+    `kept_since`: what was superseded stays so when a person corrects or pins it. None: it was always so. `former_subjects`: the
+    times at which a person changed a corrected one, oldest first, and what it was about until then."""
 
     id: MemoryId
     session: SessionId
@@ -40,17 +41,30 @@ class Fact:
     superseded_by: MemoryId | None
     valid_until: int | None
     kept_since: int | None = None
+    former_subjects: tuple[tuple[int, str | None], ...] = ()
 
     @property
     def order(self) -> tuple[int, int, int]:
         """The order in time; facts of the same time are ordered by when they arrived."""
         return self.valid_from, self.created_at, self.id
 
+    def changed_subject_since(self, moment: int) -> bool:
+        """Whether a correction made it a fact about something else than it was about at that moment."""
+        then = next((subject for changed_at, subject in self.former_subjects if changed_at > moment), self.subject)
+        return then is not None and then != self.subject
+
+
+def pair_counts(one: Fact, other: Fact) -> bool:
+    """Whether what an extractor said of two facts, when the later of them arrived, is still about what they say."""
+    paired_at = max(one.created_at, other.created_at)
+    return not (one.changed_subject_since(paired_at) or other.changed_subject_since(paired_at))
+
 
 def successors(facts: Iterable[Fact], pairs: Mapping[MemoryId, Collection[MemoryId]]) -> dict[MemoryId, Fact | None]:
     """The fact that takes the place of each, or None for one that is true. A successor is later, and the first of those that are
-    about the same `subject` and say something else, or are named as a pair with it by an extractor. Of two equal statements of one
-    session, which can only be there if another was true between them, the later one counts."""
+    about the same `subject` and say something else, or are named as a pair with it by an extractor. A pair does not count after a
+    person made one side of it a fact about something else. Of two equal statements of one session, which can only be there if
+    another was true between them, the later one counts."""
     by_subject: dict[str | None, list[Fact]] = {}
     by_id: dict[MemoryId, Fact] = {}
     for fact in sorted(facts, key=attrgetter("order")):
@@ -62,7 +76,8 @@ def successors(facts: Iterable[Fact], pairs: Mapping[MemoryId, Collection[Memory
             found.update(_in_order(group))
     for fact in by_id.values():
         named = (by_id[other] for other in pairs.get(fact.id, ()) if other in by_id)
-        candidates = [other for other in named if other.order > fact.order and _may_supersede(other, fact)]
+        later = (other for other in named if other.order > fact.order and pair_counts(fact, other))
+        candidates = [other for other in later if _may_supersede(other, fact)]
         found[fact.id] = _earliest((*candidates, found[fact.id]))
     return found
 

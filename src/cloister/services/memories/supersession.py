@@ -11,7 +11,7 @@ from cloister.domain.conversation import Session
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import MemoryId, SessionId
 from cloister.domain.memory import Memory, StoredMemory
-from cloister.domain.truth.supersession import Fact, Person, successors
+from cloister.domain.truth.supersession import Fact, Person, pair_counts, successors
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.memories import StoredMemories
 from cloister.storage.stores.pools import PoolStore
@@ -54,12 +54,12 @@ class Supersession:
         known = {fact.id: fact for fact in facts.by_id(sorted({one for ids in replaces.values() for one in ids}))}
         for memory, named in replaces.items():
             for other in [one for one in dict.fromkeys(named[:MOST_REPLACED]) if one in known and one not in new]:
-                self._pair(new[memory], known[other])
+                self._pair(facts, new[memory], known[other])
                 # An extractor is shown a statement once, also if several sessions of the person made it.
                 for copy in facts.saying(known[other].statement, _MOST_COPIES):
                     if copy.id not in known and copy.id not in new and copy.order < _order(new[memory]):
                         known[copy.id] = copy
-                        self._pair(new[memory], copy)
+                        self._pair(facts, new[memory], copy)
         subjects = {memory.subject for memory in added if memory.subject is not None}
         paired = [memory for memory, named in replaces.items() if not known.keys().isdisjoint(named)]
         self.update(person, Related(subjects=frozenset(subjects), memories=frozenset((*paired, *known))))
@@ -98,15 +98,27 @@ class Supersession:
             if now != (fact.superseded_by, fact.valid_until):
                 store.set_successor(fact, successor)
 
-    def _pair(self, new: Memory, known: Fact) -> None:
+    def _pair(self, store: SupersessionStore, new: Memory, known: Fact) -> None:
         """Store a pair, and with it the pairs that follow from it, so that of three memories that replaced each other the first
         stays superseded when the second goes."""
         is_newer = _order(new) > known.order
         older, newer = (known.id, new.id) if is_newer else (new.id, known.id)
-        before = {older, *(first for first, second in self._pairs.pairs([older]) if second == older)}
-        after = {newer, *(second for first, second in self._pairs.pairs([newer]) if first == newer)}
+        there = self._counting(store, self._pairs.pairs([older, newer]))
+        before = {older, *(first for first, second in there if second == older)}
+        after = {newer, *(second for first, second in there if first == newer)}
         pairs = [(first, second) for first in sorted(before) for second in sorted(after) if first != second]
         self._pairs.add([(older, newer), *pairs[:_MOST_PAIRS]])
+
+    def _counting(
+        self, store: SupersessionStore, pairs: Sequence[tuple[MemoryId, MemoryId]]
+    ) -> list[tuple[MemoryId, MemoryId]]:
+        """The pairs without those of which a person made one side a fact about something else."""
+        facts = {fact.id: fact for fact in store.by_id(sorted({one for pair in pairs for one in pair}))}
+        return [
+            (older, newer)
+            for older, newer in pairs
+            if older not in facts or newer not in facts or pair_counts(facts[older], facts[newer])
+        ]
 
 
 def _order(memory: Memory) -> tuple[int, int, int]:

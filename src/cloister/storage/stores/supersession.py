@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from cloister.domain.identifiers import MemoryId, PoolId, SessionId
 from cloister.domain.memory import StoredMemory, same_as
-from cloister.domain.truth.revision import state_from_json
+from cloister.domain.truth.revision import MemoryState, state_from_json
 from cloister.domain.truth.supersession import Fact, Person
 from cloister.storage.interface import Row, Transaction, Value, integers
 
@@ -79,20 +79,17 @@ class SupersessionStore:
         )
 
     def _facts(self, rows: Sequence[Row]) -> list[Fact]:
-        kept = self._kept_since([cast(int, row[0]) for row in rows if _is_kept(row[8], row[7])])
-        return [_fact(row, kept.get(cast(int, row[0]))) for row in rows]
+        changes = self._changes([cast(int, row[0]) for row in rows if _is_kept(row[8], row[7])])
+        return [_fact(row, changes.get(cast(int, row[0]), ())) for row in rows]
 
-    def _kept_since(self, memories: Sequence[int]) -> dict[int, int]:
-        """Since when these memories, which are corrected or pinned, are so without interruption; without those that always were."""
-        if not memories:
-            return {}
-        since: dict[int, int] = {}
-        rows = self._transaction.rows("standing_revisions", memory_ids=integers(memories))
-        for memory, changed_at, before in cast(list[tuple[int, int, str]], rows):
-            state = state_from_json(before)
-            if not _is_kept(state.pinned, state.source):
-                since[memory] = changed_at
-        return since
+    def _changes(self, memories: Sequence[int]) -> dict[int, list[tuple[int, MemoryState]]]:
+        """When people changed these memories, and what they were before, oldest first. What was undone is left out."""
+        found: dict[int, list[tuple[int, MemoryState]]] = {}
+        if memories:
+            rows = self._transaction.rows("standing_revisions", memory_ids=integers(memories))
+            for memory, changed_at, before in cast(list[tuple[int, int, str]], rows):
+                found.setdefault(memory, []).append((changed_at, state_from_json(before)))
+        return found
 
 
 class ReplacementStore:
@@ -132,7 +129,8 @@ def _is_kept(pinned: object, source: object) -> bool:
     return bool(pinned) or source == "corrected"
 
 
-def _fact(row: Row, kept_since: int | None = None) -> Fact:
+def _fact(row: Row, changes: Sequence[tuple[int, MemoryState]]) -> Fact:
+    """A fact. Since when it is kept without interruption: since the last change of one that was not."""
     (
         memory,
         session,
@@ -156,7 +154,8 @@ def _fact(row: Row, kept_since: int | None = None) -> Fact:
         stands=retracted_at is None,
         by_person=source in ("written", "corrected"),
         kept_by_person=_is_kept(pinned, source),
-        kept_since=kept_since,
+        kept_since=max((at for at, before in changes if not _is_kept(before.pinned, before.source)), default=None),
+        former_subjects=tuple((at, before.subject) for at, before in changes),
         superseded_by=superseded_by,
         valid_until=valid_until,
     )
