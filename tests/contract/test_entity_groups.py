@@ -4,6 +4,7 @@ Each begins with what must not happen: nothing of another project, user or tenan
 """
 
 from collections.abc import Callable
+from typing import cast
 
 import pytest
 
@@ -395,6 +396,43 @@ def test_changes_are_undone_from_the_last_to_the_first(house: MemorySetup) -> No
     assert known(house, garden) == {"Anna": (), "Berta": ("Clara",)}
     restore(house, berta)
     assert known(house, garden) == {"Anna": (), "Berta": (), "Clara": ()}
+
+
+def test_iso_10_undoing_changes_nothing_in_a_part_that_the_caller_does_not_reach(house: MemorySetup) -> None:
+    """MEM-17, ORG-10: what an admin moved to another user's part stays there as that user has it. Ann merged and split."""
+    diary = house.project("Diary", "private")
+    for user, words in (("ann", "My friend Anna sings. My friend Berta sings."), ("bob", "My friend Clara sings.")):
+        house.session(f"of {user}", diary, user)
+        house.tell(f"of {user}", words)
+    of_ann, of_bob = (
+        MemorySetup(services=house.services, reach=Reach(tenant=house.reach.tenant, user=user), clock=house.clock)
+        for user in ("ann", "bob")
+    )
+    anna, berta = (find(house, diary, name, "ann").id for name in ("Anna", "Berta"))
+    merge(of_ann, berta, anna)
+    split(of_ann, anna, "Berta")
+    house.services.entities.retag(house.reach, berta, diary, user_id="bob", is_admin=True)
+    merge(of_bob, berta, find(house, diary, "Clara", "bob").id)
+    for _ in range(2):
+        assert restore(of_ann, anna).entity.aliases == ()
+        assert known(house, diary, "ann") == {"Anna": ()}
+        assert known(house, diary, "bob") == {"Clara": ("Berta",)}
+    restore(of_bob, berta)
+    assert known(house, diary, "bob") == {"Clara": (), "Berta": ()}
+
+
+def test_iso_10_a_deletion_is_undone_only_as_far_as_the_caller_reaches(house: MemorySetup, engine: Engine) -> None:
+    """MEM-17, ORG-10: an entity of two users was deleted, and divided. The rest can still be restored."""
+    garden = shared_by(house, ("ann", MARTA), ("bob", FULL))
+    (marta,) = house.entities(garden)
+    house.services.entity_changes.delete(house.reach, marta.id)
+    house.services.projects.change_project(house.reach, garden, member_visibility="private")
+    of_ann = MemorySetup(services=house.services, reach=Reach(tenant=house.reach.tenant, user="ann"), clock=house.clock)
+    restore(of_ann, marta.id)
+    assert (known(house, garden, "ann"), known(house, garden, "bob")) == ({"Marta": ()}, {})
+    (silva,) = engine.rows("SELECT entity_id FROM entity WHERE deleted_at IS NOT NULL")
+    restore(house, cast(EntityId, silva[0]))
+    assert (known(house, garden, "ann"), known(house, garden, "bob")) == ({"Marta": ()}, {"Marta Silva": ()})
 
 
 # Corrections

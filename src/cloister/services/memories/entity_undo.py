@@ -1,7 +1,7 @@
 """Undo the last merge, split or deletion of an entity within a day, and remove what can no longer be undone (MEM-17).
 
 Changes are noted by ids, without any text: what was forgotten meanwhile does not come back, and what was moved to another part of
-the project stays there.
+the project stays there, as it is.
 """
 
 from typing import cast
@@ -42,7 +42,7 @@ class EntityUndo:
                 raise Conflict("Nothing was done with this entity in the last day that could be undone.")
             groups.locked_names({change.entity, change.other or change.entity})
             groups.drop_change(change.id)
-            left = self._undo(transaction, change)
+            left = self._undo(transaction, change, name)
             families = groups.first_names([change.entity, *left])
             changed = groups.apply_first_names(families) | left
             self._indexing.index_again(transaction, sorted(changed))
@@ -51,20 +51,28 @@ class EntityUndo:
 
         return self._database.write(reach, work)
 
-    def _undo(self, transaction: Transaction, change: EntityChange) -> set[EntityId]:
-        """Undo a change; returns the entities that it changed."""
+    def _undo(self, transaction: Transaction, change: EntityChange, named: EntityName) -> set[EntityId]:
+        """Undo a change as far as it is in the part of the project in which the caller named an entity, or, of a deletion, in the
+        caller's reach; returns the entities that it changed."""
         groups = EntityGroupStore(transaction)
         if change.kind == "delete":
             return self._undelete(transaction, change)
         if change.kind == "split messages":
-            return self._move_back(transaction, change)
-        return self._regroup(groups, change)
+            return self._move_back(transaction, change, named)
+        return self._regroup(groups, change, named)
 
     def _undelete(self, transaction: Transaction, change: EntityChange) -> set[EntityId]:
         """Show the names again that are left. A name that was mentioned since then is known already, and gets their mentions."""
         groups, entities = EntityGroupStore(transaction), EntityStore(transaction)
         left: set[EntityId] = set()
-        for name in groups.names([EntityId(ids[0]) for ids in change.detail]):
+        names = groups.names([EntityId(ids[0]) for ids in change.detail])
+        reached = {name.id for name in names if _is_reached(groups, name.id)}
+        if others := [name.id for name in names if name.id not in reached]:
+            # The project was divided since then. Whoever reaches the others can still restore them.
+            groups.note_change(others[0], None, "delete", [(name,) for name in others], now=change.changed_at)
+        for name in names:
+            if name.id not in reached:
+                continue
             known = entities.find(name.project, name.user, same_name(name.name))
             if known is None:
                 groups.set_deletion([name.id], None)
@@ -85,12 +93,13 @@ class EntityUndo:
         groups.set_deletion([name.id], None)
         self._indexing.index_again(transaction, (), gone=[known.id])
 
-    def _regroup(self, groups: EntityGroupStore, change: EntityChange) -> set[EntityId]:
-        """Give names the groups that they had, where these still exist in the same part of the project."""
+    def _regroup(self, groups: EntityGroupStore, change: EntityChange, named: EntityName) -> set[EntityId]:
+        """Give names the groups that they had, where these still exist in the same part of the project. A name that was moved to
+        another part stays in the group that it has there."""
         left: set[EntityId] = set()
         for number, before, by_hand in change.detail:
             found = groups.names([EntityId(number)])
-            if not found or found[0].deleted_at is not None:
+            if not found or found[0].deleted_at is not None or not found[0].is_in_part_of(named):
                 continue
             name = found[0]
             target = groups.names([EntityId(before)]) if before else []
@@ -102,7 +111,7 @@ class EntityUndo:
             left.update({name.id, name.entity, entity or name.id})
         return left
 
-    def _move_back(self, transaction: Transaction, change: EntityChange) -> set[EntityId]:
+    def _move_back(self, transaction: Transaction, change: EntityChange, named: EntityName) -> set[EntityId]:
         """Give mentions back to the names that they were taken from, if these are still there in the same part of the project."""
         groups = EntityGroupStore(transaction)
         other = cast(EntityId, change.other)
@@ -112,7 +121,8 @@ class EntityUndo:
         left = {new.entity}
         for number, session, created_at in change.detail:
             found = groups.names([EntityId(number)]) or groups.names([change.entity])
-            if not found or found[0].deleted_at is not None or not found[0].is_in_part_of(new):
+            is_there = bool(found) and found[0].deleted_at is None and found[0].is_in_part_of(new)
+            if not is_there or not new.is_in_part_of(named):
                 raise Conflict("The entity was moved or deleted since then: the split cannot be undone.")
             groups.move_extracted((other, SessionId(session), created_at), found[0].id)
             left.add(found[0].entity)
@@ -143,3 +153,11 @@ class EntityUndo:
     def _expire(self, transaction: Transaction, before: int) -> None:
         touched = EntityGroupStore(transaction).expire(before)
         self._indexing.index_again(transaction, touched.left, gone=touched.gone)
+
+
+def _is_reached(groups: EntityGroupStore, entity: EntityId) -> bool:
+    try:
+        groups.name(entity)
+    except NotFound:
+        return False
+    return True

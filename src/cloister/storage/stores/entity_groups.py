@@ -48,6 +48,7 @@ class EntityChange:
     other: EntityId | None
     kind: ChangeKind
     detail: tuple[tuple[int, ...], ...]
+    changed_at: int
 
 
 class EntityGroupStore:
@@ -253,13 +254,14 @@ class EntityGroupStore:
         if not rows:
             return None
         found = cast(list[tuple[int, int, int | None, int, ChangeKind, str]], rows)
-        change, subject, other, _, kind, detail = max(found, key=lambda row: (row[3], row[0]))
+        change, subject, other, changed_at, kind, detail = max(found, key=lambda row: (row[3], row[0]))
         return EntityChange(
             id=change,
             entity=EntityId(subject),
             other=None if other is None else EntityId(other),
             kind=kind,
             detail=tuple(tuple(ids) for ids in json.loads(detail)),
+            changed_at=changed_at,
         )
 
     def drop_change(self, change: int) -> None:
