@@ -13,7 +13,7 @@ from cloister.domain.errors import Conflict, IdempotencyMismatch, InvalidRequest
 from cloister.domain.identifiers import ProjectId
 from cloister.domain.scope import MemberVisibility, Reach
 from cloister.services.conversations.sessions import SessionChange, SessionFields
-from cloister.services.memories.memories import MemoryAdditions
+from cloister.services.memories.truth.additions import MemoryAdditions
 from support.databases.engines import Engine, at_once
 from support.isolation.twin_tenants import MOMENT
 

@@ -1,10 +1,12 @@
 """Memories, entities and observations as an application uses them, through every way in."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from cloister import Cloister, Entity, InvalidRequest, NotFound, TooLarge
+from cloister.domain.errors import IdempotencyMismatch
 from support.clients.entry_points import PROGRAMS, every_way, only
 
 CELLO, BREAD = "My neighbour Anna plays the cello.", "My neighbour Anna bakes bread."
@@ -62,6 +64,31 @@ def test_memories_by_hand_are_kept_once_and_forgotten_one_by_one(memory: Cloiste
     assert kept(memory, "s") == ["Ann has a dog."]
     with pytest.raises(NotFound, match=added.appended[0].id):
         memory.forget_memory(added.appended[0].id)
+
+
+@every_way
+def test_memories_by_hand_have_the_categories_and_the_importance_that_are_given(memory: Cloister) -> None:
+    """MEM-14: a filter finds them at once."""
+    memory.create_session("s")
+    (lamp,) = memory.add_memories("s", ["Ann likes lamps."], categories=["home", "light"], importance=0.5).appended
+    assert (lamp.categories, lamp.importance, lamp.metadata) == (("home", "light"), 0.5, {})
+    memory.add_memories("s", ["Ann likes lanterns."])
+    assert list(memory.memories("s", filter={"category": "home"})) == [lamp]
+    with pytest.raises(InvalidRequest):
+        memory.add_memories("s", ["x"], importance=2)
+
+
+@only(PROGRAMS)
+def test_mem_14_memories_by_hand_have_metadata_and_a_repetition_gets_the_first_answer(memory: Cloister) -> None:
+    """MEM-14: other labels under the same key are another request."""
+    memory.create_session("s")
+    labels: dict[str, Any] = {"categories": ["home"], "metadata": {"room": "hall"}, "importance": 0.25}
+    first = memory.add_memories("s", ["Ann likes lamps."], idempotency_key="k", **labels)
+    assert first.appended[0].metadata == {"room": "hall"}
+    assert memory.add_memories("s", ["Ann likes lamps."], idempotency_key="k", **labels) == first
+    assert list(memory.memories("s", filter={"metadata": {"room": "hall"}})) == list(first.appended)
+    with pytest.raises(IdempotencyMismatch):
+        memory.add_memories("s", ["Ann likes lamps."], idempotency_key="k")
 
 
 def test_memories_are_recalled_in_their_pool_and_nowhere_else(memory: Cloister) -> None:

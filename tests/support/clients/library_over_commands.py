@@ -333,8 +333,17 @@ class OverCommands:
     def user_activity(self, user_id: str, *, days: int = 30) -> Activity:
         return self._one(Activity, "users", "activity", user_id, *_options(days=days))
 
-    def add_memories(self, session_id: str, contents: Sequence[str]) -> derived_shapes.Appended:
-        return self._one(derived_shapes.Appended, "memories", "add", session_id, *contents)
+    def add_memories(
+        self,
+        session_id: str,
+        contents: Sequence[str],
+        *,
+        categories: Sequence[str] = (),
+        importance: float | None = None,
+    ) -> derived_shapes.Appended:
+        options = [part for category in categories for part in ("--category", category)]
+        options += [] if importance is None else ["--importance", str(importance)]
+        return self._one(derived_shapes.Appended, "memories", "add", session_id, *contents, *options)
 
     def get_memory(self, memory_id: str) -> derived_shapes.Memory:
         return self._one(derived_shapes.Memory, "memories", "show", memory_id)

@@ -480,9 +480,17 @@ class OverHttp:
         return _one(Activity, self._caller.get(f"/v1/users/{segment(user_id)}/activity", params=_given(days=days)))
 
     def add_memories(
-        self, session_id: str, contents: Sequence[str], *, idempotency_key: str | None = None
+        self,
+        session_id: str,
+        contents: Sequence[str],
+        *,
+        categories: Sequence[str] = (),
+        metadata: Mapping[str, object] | None = None,
+        importance: float | None = None,
+        idempotency_key: str | None = None,
     ) -> derived_shapes.Appended:
-        body = {"session_id": session_id, "contents": contents}
+        given = _given(categories=list(categories) or None, metadata=metadata, importance=importance)
+        body = {"session_id": session_id, "contents": contents, **given}
         answer = self._caller.post("/v1/memories", body, headers=_once(idempotency_key))
         return _one(derived_shapes.Appended, answer)
 

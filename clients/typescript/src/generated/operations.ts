@@ -333,7 +333,7 @@ export interface Operations {
   };
   /**
    * Import an archive, or a stream of conversations, sent as `application/x-ndjson`. It may be of any length; a line
-   * has at most 1 MiB. What is there already stays as it is, so that importing twice changes nothing. Everything goes
+   * has at most 2 MiB. What is there already stays as it is, so that importing twice changes nothing. Everything goes
    * into the caller's tenant, and within the reach of its key. An archive that is damaged or does not fit is refused
    * where that is noticed; what was imported before stays, and a repeated import adds the rest. Needs the permission
    * `admin`.
@@ -624,7 +624,7 @@ export interface Operations {
   };
   /**
    * Add memories by hand. One that the session has already, apart from case, spacing or punctuation, is counted and not
-   * added. Needs the permission `write`.
+   * added. `categories`, `metadata` and `importance` are those of each that is added. Needs the permission `write`.
    */
   add_memories: {
     path: Record<never, never>;

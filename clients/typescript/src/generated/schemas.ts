@@ -939,6 +939,12 @@ export interface NewMemories {
   session_id: Name;
   /** Short statements, each of at most 2,000 characters. */
   contents: string[];
+  /** Labels for filters, of each of the statements. */
+  categories?: string[] | undefined;
+  /** Stored and returned unchanged: at most 16,384 characters as JSON, nested at most 32 levels deep. */
+  metadata?: Record<string, unknown> | undefined;
+  /** From 0 to 1. */
+  importance?: number | null | undefined;
 }
 
 export interface NewMessage {

@@ -91,12 +91,18 @@ def add_memories(
     json: bool,
     session_id: SessionArgument,
     contents: Annotated[list[str], typer.Argument(metavar="TEXT...", help="What to keep; one or more statements.")],
+    categories: Annotated[
+        list[str] | None, typer.Option("--category", metavar="LABEL", help="A label for filters; may be repeated.")
+    ] = None,
+    importance: Annotated[
+        float | None, typer.Option("--importance", metavar="0..1", help="How important they are.")
+    ] = None,
 ) -> None:
     """Add memories by hand.
 
     A memory that the session has already, also in other case, spacing or punctuation, is not added again.
     """
-    added = memory.add_memories(session_id, contents)
+    added = memory.add_memories(session_id, contents, categories=categories or (), importance=importance)
     sentences = [f"Keeps {kept.id}: {kept.content}" for kept in added.appended]
     if added.duplicates:
         sentences.append(f"{counted(added.duplicates, 'statement')} known already.")

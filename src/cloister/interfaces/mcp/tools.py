@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cloister.services.memories.memories import MAX_MEMORY
+from cloister.domain.memory import MAX_MEMORY
 from cloister.services.recall.search import KINDS
 
 Schema = Mapping[str, Any]

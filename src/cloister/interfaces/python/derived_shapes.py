@@ -17,7 +17,7 @@ from cloister.domain.truth.revision import Revision
 from cloister.services.memories.entities import EntityDetail as EntityWithMentions
 from cloister.services.memories.entities import Mention
 from cloister.services.memories.extract import ExtractionCounts
-from cloister.services.memories.memories import MemoryAdditions
+from cloister.services.memories.truth.additions import MemoryAdditions
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -21,7 +21,8 @@ from cloister.interfaces.python.derived_shapes import Appended, Memory, MemoryRe
 from cloister.interfaces.python.pages import Page
 from cloister.interfaces.python.preview_shapes import ExtractionPreview
 from cloister.services.memories.corrections import MemoryChange
-from cloister.services.memories.memories import checked_memories, checked_status
+from cloister.services.memories.memories import checked_status
+from cloister.services.memories.truth.additions import checked_labels, checked_memories
 
 
 class MemoryMethods:
@@ -61,9 +62,20 @@ class MemoryMethods:
         page = page_after(limit, cursor, after, parse_memory_id, filter)
         return self._backend.user_memories(user, page, checked_status(status))
 
-    def add_memories(self, session_id: str, contents: Sequence[str], *, idempotency_key: str | None = None) -> Appended:
-        """Add memories by hand. Memories that the session has already are counted as duplicates, not added."""
-        return self._backend.add_memories(session_id, checked_memories(contents), idempotency_key)
+    def add_memories(
+        self,
+        session_id: str,
+        contents: Sequence[str],
+        *,
+        categories: Sequence[str] = (),
+        metadata: Mapping[str, object] | None = None,
+        importance: float | None = None,
+        idempotency_key: str | None = None,
+    ) -> Appended:
+        """Add memories by hand. Memories that the session has already are counted as duplicates, not added. Each of the others gets
+        the `categories` and the `metadata`, by which a `filter` finds them, and the `importance`, from 0 to 1."""
+        labels = checked_labels(categories=categories, metadata=metadata, importance=importance)
+        return self._backend.add_memories(session_id, checked_memories(contents), labels, idempotency_key)
 
     def get_memory(self, memory_id: str) -> Memory:
         """Return a memory by its id, whatever its status."""

@@ -10,11 +10,10 @@ from typing import Any
 
 from cloister.domain.conversation import Session
 from cloister.domain.erasure import Removal
-from cloister.domain.errors import InvalidRequest, NotFound, TooLarge
+from cloister.domain.errors import InvalidRequest, NotFound
 from cloister.domain.extraction import ExtractedMemory, ManualMemory
 from cloister.domain.identifiers import MemoryId, MessageId, SessionId, format_memory_id, new_memory_id
 from cloister.domain.memory import (
-    MAX_MEMORY,
     MEMORY_STATUSES,
     Memory,
     MemorySource,
@@ -26,7 +25,7 @@ from cloister.domain.memory import (
 from cloister.domain.recall.filter import Filter
 from cloister.domain.scope import Reach
 from cloister.domain.sessions.expected import ANY_SESSION, ExpectedSession
-from cloister.domain.text import Metadata, checked_metadata, checked_name, checked_text, is_storable
+from cloister.domain.text import checked_name, is_storable
 from cloister.domain.timestamps import Clock
 from cloister.domain.truth.subject_words import searchable_text
 from cloister.domain.truth.supersession import Person
@@ -39,6 +38,14 @@ from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.memories import MemoryIndexing
 from cloister.services.memories.filtered_list import memory_page
 from cloister.services.memories.supersession import Copies, Supersession
+from cloister.services.memories.truth.additions import (
+    NO_LABELS,
+    MemoryAdditions,
+    MemoryLabels,
+    added_before,
+    additions,
+    checked_memories,
+)
 from cloister.services.memories.truth.manual_facts import ManualFacts
 from cloister.services.tenancy.idempotency import done_once, request, write_once
 from cloister.storage.interface import FIRST_PAGE, Database, Transaction
@@ -52,17 +59,8 @@ from cloister.storage.stores.revisions import RevisionStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.supersession import ReplacementStore, SupersessionStore
 
-LARGEST_MEMORY_BATCH = 100
 # A statement that was true and superseded so often is not stored again.
 _MOST_REPETITIONS = 100
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MemoryAdditions:
-    """The memories that were new, and how many were duplicates."""
-
-    memories: tuple[StoredMemory, ...]
-    duplicates: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,18 +100,17 @@ class Memories:
         contents: Sequence[str],
         *,
         idempotency_key: str | None = None,
-        metadata: Metadata | None = None,
+        labels: MemoryLabels = NO_LABELS,
         valid_from: int | None = None,
         by_assistant: Collection[int] = (),
         expected: ExpectedSession = ANY_SESSION,
     ) -> MemoryAdditions:
         """Add memories by hand, if the session is as expected. They have no sources, and stay until they or their session are
-        forgotten. `metadata` and `valid_from` are those of all of them, and no part of what a repeated request is recognised by.
-        `by_assistant` are the positions of those in which "I" is an assistant."""
+        forgotten. `labels` and `valid_from`, which is no part of what a repeated request is recognised by, are those of all of
+        them. `by_assistant` are the positions of those in which "I" is an assistant."""
         if not is_storable(external_id):
             raise NotFound("session", external_id)
         checked = checked_memories(contents)
-        checked_metadata(metadata or {})
         said_at = self._clock() if valid_from is None else valid_from
         manual = [
             ManualMemory(content=text, said_at=said_at, is_own=at not in by_assistant)
@@ -127,13 +124,16 @@ class Memories:
                 sources=(),
                 subject=fact.subject,
                 replaces=fact.replaces,
-                metadata=metadata or {},
+                importance=labels.importance,
+                categories=labels.categories,
+                metadata=labels.metadata,
                 valid_from=valid_from,
             )
             for text, fact in zip(checked, facts, strict=True)
         ]
         prepared = self.prepare(stated)
-        given = None if idempotency_key is None else request(idempotency_key, checked)
+        parts = [checked, labels.given] if labels.given else [checked]
+        given = None if idempotency_key is None else request(idempotency_key, *parts)
         changed: list[Session] = []
 
         def work(transaction: Transaction) -> MemoryAdditions:
@@ -145,19 +145,19 @@ class Memories:
                 changed.extend([session] if added else [])
                 kept = [[each.id, each.session, each.created_at, checked.index(each.content)] for each in added]
                 answer = FirstAnswer("memories", json.dumps(kept), session=session.id)
-                return _additions(session, added, len(prepared)), answer
+                return additions(session, added, len(prepared)), answer
 
             def again(kept: Sequence[Any]) -> MemoryAdditions:
-                return _additions(session, _added_before(kept, checked), len(prepared))
+                return additions(session, added_before(kept, checked, labels), len(prepared))
 
             if given is None:
                 return first()[0]
             namespace = ("memories", session.id)
             return done_once(transaction, given, namespace, self._clock, first=first, again=again)
 
-        additions = write_once(self._database, reach, work)
+        answer = write_once(self._database, reach, work)
         self._events.all_changed(changed[-1:])
-        return additions
+        return answer
 
     def prepare(self, extracted: Sequence[ExtractedMemory]) -> list[PreparedMemory]:
         """Normalise and embed memories, and compute the digests by which duplicates are found."""
@@ -320,26 +320,10 @@ class Memories:
         return quotations.apply(), removal
 
 
-def checked_memories(contents: Sequence[str]) -> list[str]:
-    """Memories as they are stored. An error names the position of the invalid one."""
-    if isinstance(contents, str):
-        raise InvalidRequest("contents", "must be a list of texts, not one text.")
-    if not contents:
-        raise InvalidRequest("contents", "must not be empty.")
-    if len(contents) > LARGEST_MEMORY_BATCH:
-        raise TooLarge("contents", len(contents), LARGEST_MEMORY_BATCH, "memories")
-    return [_checked(content, f"contents[{at}]") for at, content in enumerate(contents)]
-
-
 def checked_status(status: MemoryStatus | None) -> MemoryStatus | None:
     if status is not None and status not in MEMORY_STATUSES:
         raise InvalidRequest("status", f"must be one of {', '.join(MEMORY_STATUSES)}.")
     return status
-
-
-def _checked(content: str, field: str) -> str:
-    """The limit applies to the text as it was given, so that the error can name one number."""
-    return checked_memory(checked_text(content, field, MAX_MEMORY), field)
 
 
 def _insert(memories: MemoryStore, memory: Memory, entry: PreparedMemory, *, by_person: bool) -> bool:
@@ -368,31 +352,6 @@ def _cursor(memories: MemoryStore, behind: MemoryId | None, now: int) -> tuple[i
         return FIRST_PAGE
     memory = memories.get(behind, now).memory
     return memory.created_at, memory.id
-
-
-def _additions(session: Session, added: Sequence[Memory], given: int) -> MemoryAdditions:
-    stored = tuple(
-        StoredMemory(memory=memory, session=session.external_id, user=session.user_id, project=session.project)
-        for memory in added
-    )
-    return MemoryAdditions(memories=stored, duplicates=given - len(added))
-
-
-def _added_before(kept: Sequence[Any], contents: Sequence[str]) -> list[Memory]:
-    """The first answer again, from the stored ids and times and the content of the repeated request."""
-    return [
-        Memory(
-            id=MemoryId(memory),
-            session=SessionId(session),
-            content=contents[int(position)],
-            importance=None,
-            sources=(),
-            created_at=created_at,
-            valid_from=created_at,
-            source="written",
-        )
-        for memory, session, created_at, position in kept
-    ]
 
 
 def _bounded(importance: float | None) -> float | None:

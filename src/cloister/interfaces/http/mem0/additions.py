@@ -21,6 +21,7 @@ from cloister.interfaces.http.resources.memories import extracting
 from cloister.interfaces.http.resources.write_only import may_read
 from cloister.interfaces.python.arguments import of_each
 from cloister.services.conversations.sessions import SessionFields
+from cloister.services.memories.truth.additions import checked_labels
 
 _ROLES = ("user", "assistant")
 _FIELDS = ("role", "content", "name")
@@ -52,7 +53,7 @@ def add(scope: ProjectScope, body: AddRequest) -> dict[str, Any]:
             target.reach,
             target.session,
             [draft.content for draft in drafts],
-            metadata=target.metadata,
+            labels=checked_labels(metadata=target.metadata),
             valid_from=drafts[0].created_at,
             by_assistant=[at for at, draft in enumerate(drafts) if draft.role == "assistant"],
             expected=target.expected,

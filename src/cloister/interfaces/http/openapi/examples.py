@@ -101,10 +101,11 @@ MEMORY_SHAPE: dict[str, Any] = {
 _BY_HAND: dict[str, Any] = {
     **MEMORY_SHAPE,
     "content": "Ada is allergic to shellfish.",
-    "importance": None,
+    "importance": 0.9,
     "source_message_ids": [],
     "valid_from": ANSWERED,
-    "categories": [],
+    "categories": ["health"],
+    "metadata": {"form": "guests"},
     "source": "written",
 }
 ENTITY_SHAPE = {"id": ENTITY, "name": "Cacilhas", "type": "place", "notes": "The ferry to Cacilhas leaves at ten past."}
@@ -250,7 +251,13 @@ EXAMPLES: Mapping[str, Example] = {
     "list_memories": page_example(MEMORY_SHAPE),
     "list_user_memories": page_example(MEMORY_SHAPE),
     "add_memories": Example(
-        request={"session_id": SESSION, "contents": [_BY_HAND["content"], "ada is allergic to shellfish"]},
+        request={
+            "session_id": SESSION,
+            "contents": [_BY_HAND["content"], "ada is allergic to shellfish"],
+            "categories": _BY_HAND["categories"],
+            "metadata": _BY_HAND["metadata"],
+            "importance": _BY_HAND["importance"],
+        },
         answer={"appended": [_BY_HAND], "duplicates": 1},
     ),
     "extract": Example(answer={"appended": 1, "checked_messages": 2}),

@@ -21,7 +21,7 @@ from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.receipts.settings import ReceiptSettings
 from cloister.services.conversations.record import LARGEST_BATCH
 from cloister.services.memories.entity_changes import MOST_MESSAGES
-from cloister.services.memories.memories import LARGEST_MEMORY_BATCH
+from cloister.services.memories.truth.additions import LARGEST_MEMORY_BATCH
 from cloister.services.recall.search import HIGHEST_LIMIT, Kind
 from cloister.services.recall.validity import MOST_PINNED
 
@@ -286,6 +286,9 @@ class NewMemories(Body):
         json_schema_extra={"minItems": 1},
         description=f"Short statements, each of at most {MAX_MEMORY:,} characters.",
     )
+    categories: Categories = Field(default=[], description="Labels for filters, of each of the statements.")
+    metadata: Metadata = {}
+    importance: Relevance | None = Field(default=None, description="From 0 to 1.")
 
 
 class MemoryChange(Body):
@@ -295,9 +298,7 @@ class MemoryChange(Body):
         default=None,
         description="Another text; `null` keeps it. The memory is then `corrected`, and no extraction overwrites it.",
     )
-    importance: Annotated[float, BeforeValidator(_as_real), Field(json_schema_extra=schemas.RELEVANCE)] | None = Field(
-        default=None, description="From 0 to 1; `null` removes it."
-    )
+    importance: Relevance | None = Field(default=None, description="From 0 to 1; `null` removes it.")
     expires_at: Time | None = Field(
         default=None, description="When the memory stops being recalled; in the future. `null`: never."
     )

@@ -33,6 +33,7 @@ from cloister.interfaces.python import derived_shapes as shapes
 from cloister.interfaces.python.arguments import draft_of, of_each
 from cloister.interfaces.python.certificates.shapes import Removed
 from cloister.interfaces.python.preview_shapes import ExtractionPreview, extraction_preview_shape
+from cloister.services.memories.truth.additions import checked_labels
 
 # Extraction waits for a slow model, so it may use half of the threads that answer requests, and one tenant a quarter of that half.
 extracting = TenantConcurrencyLimit(of_all=THREADS // 2, of_one=THREADS // 8)
@@ -101,9 +102,11 @@ def list_user_memories(
 def add_memories(
     body: bodies.NewMemories, caller: Caller, idempotency_key: IdempotencyKey = None, wait: Wait = None
 ) -> Response:
-    """Add memories by hand. One that the session has already, apart from case, spacing or punctuation, is counted and not added."""
+    """Add memories by hand. One that the session has already, apart from case, spacing or punctuation, is counted and not added.
+    `categories`, `metadata` and `importance` are those of each that is added."""
+    labels = checked_labels(categories=body.categories, metadata=body.metadata, importance=body.importance)
     appended = caller.services.memories.add(
-        caller.reach, body.session_id, body.contents, idempotency_key=idempotency_key
+        caller.reach, body.session_id, body.contents, labels=labels, idempotency_key=idempotency_key
     )
     wait_until_indexed(caller.services, wait)
     return answer(appended_answer(caller, shapes.appended_shape(appended)), 201)

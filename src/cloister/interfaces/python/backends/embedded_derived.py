@@ -16,6 +16,7 @@ from cloister.interfaces.python.certificates.shapes import Removed, certificate_
 from cloister.interfaces.python.pages import GivenFilter, ListCursors, Page, PageRequest
 from cloister.services.memories.corrections import MemoryChange
 from cloister.services.memories.entity_changes import Correction, EntitySplit
+from cloister.services.memories.truth.additions import MemoryLabels
 
 
 class EmbeddedDerived:
@@ -57,9 +58,11 @@ class EmbeddedDerived:
         return _memory_page(cursors, rows, page.limit)
 
     def add_memories(
-        self, session_id: str, contents: Sequence[str], idempotency_key: str | None
+        self, session_id: str, contents: Sequence[str], labels: MemoryLabels, idempotency_key: str | None
     ) -> derived_shapes.Appended:
-        appended = self.services.memories.add(self.reach, session_id, contents, idempotency_key=idempotency_key)
+        appended = self.services.memories.add(
+            self.reach, session_id, contents, labels=labels, idempotency_key=idempotency_key
+        )
         return derived_shapes.appended_shape(appended)
 
     def get_memory(self, memory: MemoryId) -> derived_shapes.Memory:

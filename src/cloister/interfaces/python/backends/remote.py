@@ -67,6 +67,7 @@ from cloister.services.conversations.item_format import NewItem
 from cloister.services.erasure.erase_project import ProjectContents
 from cloister.services.memories.corrections import MemoryChange
 from cloister.services.memories.entity_changes import Correction, EntitySplit
+from cloister.services.memories.truth.additions import MemoryLabels
 from cloister.services.tenancy.api_keys import KeyFields
 from cloister.settings import Remote
 
@@ -196,10 +197,10 @@ class RemoteBackend(RemoteReceipts, RemoteListings, RemoteEntries, RemoteFiles, 
         )
 
     def add_memories(
-        self, session_id: str, contents: Sequence[str], idempotency_key: str | None
+        self, session_id: str, contents: Sequence[str], labels: MemoryLabels, idempotency_key: str | None
     ) -> derived_shapes.Appended:
         session_path(session_id)
-        body = {"session_id": session_id, "contents": contents}
+        body = {"session_id": session_id, "contents": contents, **labels.given}
         return self.server.create("/v1/memories", body, header_of(idempotency_key)).one(derived_shapes.Appended)
 
     def get_memory(self, memory: MemoryId) -> derived_shapes.Memory:

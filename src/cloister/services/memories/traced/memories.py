@@ -6,13 +6,13 @@ from cloister.domain.erasure import Removal
 from cloister.domain.identifiers import MemoryId, format_memory_id
 from cloister.domain.scope import Reach
 from cloister.domain.sessions.expected import ANY_SESSION, ExpectedSession
-from cloister.domain.text import Metadata
 from cloister.domain.timestamps import Clock
 from cloister.domain.tracing.interface import MemorySpan, TracedRecord, Tracer
 from cloister.services.events.bus import EventBus
 from cloister.services.indexing.entities import EntityIndexing
 from cloister.services.indexing.memories import MemoryIndexing
-from cloister.services.memories.memories import Memories, MemoryAdditions
+from cloister.services.memories.memories import Memories
+from cloister.services.memories.truth.additions import NO_LABELS, MemoryAdditions, MemoryLabels
 from cloister.services.memories.truth.manual_facts import ManualFacts
 from cloister.storage.interface import Database
 
@@ -41,7 +41,7 @@ class TracedMemories(Memories):
         contents: Sequence[str],
         *,
         idempotency_key: str | None = None,
-        metadata: Metadata | None = None,
+        labels: MemoryLabels = NO_LABELS,
         valid_from: int | None = None,
         by_assistant: Collection[int] = (),
         expected: ExpectedSession = ANY_SESSION,
@@ -52,7 +52,7 @@ class TracedMemories(Memories):
                 external_id,
                 contents,
                 idempotency_key=idempotency_key,
-                metadata=metadata,
+                labels=labels,
                 valid_from=valid_from,
                 by_assistant=by_assistant,
                 expected=expected,
