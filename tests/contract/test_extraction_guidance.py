@@ -17,6 +17,7 @@ from cloister.services.memories.preview import PreviewedExtraction
 from cloister.services.recall.search import SearchTarget
 from support.databases.engines import Engine
 from support.servers.fake_endpoint import Answer, Asked, FakeEndpoint, completed, fake_endpoint
+from support.setups.facts import Scripted
 from support.setups.memories import MemorySetup, settle_house
 
 FACTS = ("I live in Rome.", "I love tea.", "I'm allergic to nuts.")
@@ -188,6 +189,15 @@ def test_mem_15_a_preview_knows_nothing_of_what_is_stored(house: MemorySetup) ->
         replace(memory, valid_from=0) for memory in empty.memories
     ]
     assert again.entities == empty.entities
+
+
+def test_mem_15_equal_statements_are_previewed_once_as_they_are_stored(engine: Engine) -> None:
+    """MEM-15, MEM-2: a model may state the same of two messages."""
+    house = settle_house(engine, extractor=Scripted())
+    shown = preview(house, None, "Ann likes tea.", "ann LIKES  tea", "Ann has a dog.").memories
+    house.session("a")
+    house.tell("a", "Ann likes tea.", "ann LIKES  tea", "Ann has a dog.")
+    assert [memory.content for memory in shown] == house.memories("a") == ["Ann likes tea.", "Ann has a dog."]
 
 
 def test_mem_10_recalled_text_in_a_preview_is_no_evidence(house: MemorySetup) -> None:

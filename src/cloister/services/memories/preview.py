@@ -7,7 +7,7 @@ from cloister.domain.conversation import Draft
 from cloister.domain.errors import Forbidden, InvalidRequest, TooLarge
 from cloister.domain.extraction import NO_GUIDANCE, ExtractedEntity, ExtractedMemory, Guidance, Statement
 from cloister.domain.identifiers import MessageId, ProjectId
-from cloister.domain.memory import checked_memory
+from cloister.domain.memory import checked_memory, same_as
 from cloister.domain.project_settings import extraction_guidance
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
@@ -48,10 +48,10 @@ class ExtractionPreview:
         now = self._clock()
         said = evidence([_statement(position, draft, now) for position, draft in enumerate(drafts)])
         stated = stated_memories(self._extractor, said, (), (), guidance)
-        memories = wanted_memories(stated, guidance)
+        memories = _each_once(wanted_memories(stated, guidance))
         entities = [] if project is None else extracted_entities(self._extractor, said, guidance, stated)
         return PreviewedExtraction(
-            memories=tuple(replace(memory, content=checked_memory(memory.content)) for memory in memories),
+            memories=tuple(memories),
             entities=tuple(entities),
             notice=self._notice(said),
         )
@@ -76,6 +76,15 @@ class ExtractionPreview:
             "Without a model, memories are extracted from English only. Messages in other languages are recalled as they were "
             "said. Set CLOISTER_MODEL_URL to extract from every language that the model knows."
         )
+
+
+def _each_once(memories: Sequence[ExtractedMemory]) -> list[ExtractedMemory]:
+    """The memories as they would be stored: of equal statements the first (MEM-2)."""
+    found: dict[bytes, ExtractedMemory] = {}
+    for memory in memories:
+        content = checked_memory(memory.content)
+        found.setdefault(same_as(content), replace(memory, content=content))
+    return list(found.values())
 
 
 def _statement(position: int, draft: Draft, now: int) -> Statement:

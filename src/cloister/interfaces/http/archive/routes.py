@@ -119,7 +119,7 @@ def export_archive(request: Request, caller: Caller, scope: ExportScope = "tenan
 @needs("admin")
 def import_archive(request: Request, caller: Caller) -> Response:
     """Import an archive, or a stream of conversations, sent as `application/x-ndjson`. It may be of any length; a line has at most
-    1 MiB. What is there already stays as it is, so that importing twice changes nothing. Everything goes into the caller's tenant,
+    2 MiB. What is there already stays as it is, so that importing twice changes nothing. Everything goes into the caller's tenant,
     and within the reach of its key. An archive that is damaged or does not fit is refused where that is noticed; what was imported
     before stays, and a repeated import adds the rest."""
     if caller.project_header is not None:
