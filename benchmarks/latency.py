@@ -1,9 +1,10 @@
 """How long writing and recalling take in the library, beside what the parts below cannot do without.
 
-    python benchmarks/latency.py [--messages 100000] [--quick] [--million] [--json]
+    python benchmarks/latency.py [--messages 100000] [--quick] [--million] [--profiles] [--json]
 
 Every figure stands beside its floor, measured in the same run: a bare APSW transaction of the same durability, and one bare scan of
-the pool's vectors. Times are milliseconds, p50 unless said otherwise. --million measures a pool of 1,000,000 messages instead.
+the pool's vectors. Times are milliseconds, p50 unless said otherwise. --million measures a pool of 1,000,000 messages instead, and
+--profiles the profiles of a user and a project with 1,000 memories in 50 sessions; --postgres is a new, empty database for these.
 """
 
 # APSW's stubs name a buffer type that Python 3.11 does not have.
@@ -30,6 +31,7 @@ from cloister import Cloister
 
 SMALL_POOL = 1_000
 WRITERS = 32
+_MEMORIES, _SESSIONS = 1_000, 50
 QUESTIONS = (
     "where did we plant the tomatoes last spring",
     "what did the doctor say about my knee",
@@ -42,6 +44,8 @@ def main() -> None:
     arguments.add_argument("--messages", type=int, default=100_000)
     arguments.add_argument("--quick", action="store_true", help="a tenth of everything, to see that it runs")
     arguments.add_argument("--million", action="store_true", help="a pool of 1,000,000 messages, and nothing else")
+    arguments.add_argument("--profiles", action="store_true", help="profiles (MEM-16), and nothing else")
+    arguments.add_argument("--postgres", metavar="URL", help="a new, empty database for --profiles; else SQLite")
     arguments.add_argument("--json", action="store_true")
     arguments.add_argument("--open", type=Path, help=argparse.SUPPRESS)
     given = arguments.parse_args()
@@ -51,7 +55,9 @@ def main() -> None:
     messages = given.messages // 10 if given.quick else given.messages
     rounds = 50 if given.quick else 400
     with tempfile.TemporaryDirectory(prefix="cloister-benchmark-") as directory:
-        if given.million:
+        if given.profiles:
+            report = measure_profiles(given.postgres or Path(directory), rounds)
+        elif given.million:
             report = measure_million(Path(directory), 100_000 if given.quick else 1_000_000)
         else:
             report = measure(Path(directory), messages, rounds)
@@ -91,6 +97,39 @@ def measure_million(directory: Path, messages: int) -> list[dict[str, Any]]:
         line("the first one after a message was added", cold["added"], target=150),
         line("RSS (MB)", cold["megabytes"], target=450),
     ]
+
+
+def measure_profiles(data: Path | str, rounds: int) -> list[dict[str, Any]]:
+    """Profiles of 300 tokens, the default: of a user with 1,000 memories in 50 sessions of a project, and of that project."""
+    words, rows = Words(5), list[dict[str, Any]]()
+    with Cloister(data) as memory:
+        project = memory.create_project("Profiles", member_visibility="shared").project_id
+        for number in range(_SESSIONS):
+            memory.create_session(f"profile {number}", project_id=project, user_id="ann")
+            statements = [f"Ann {words.sentence()[:100]} {number}-{at}." for at in range(_MEMORIES // _SESSIONS)]
+            memory.add_memories(f"profile {number}", statements)
+            memory.record(f"profile {number}", "user", f"My brother Xandor{number} works at Zentrix{number}.")
+            memory.extract(f"profile {number}")
+        for name, asked in (
+            ("user", lambda: memory.user_profile("ann", project_id=project)),
+            ("project", lambda: memory.project_profile(project)),
+        ):
+            asked()
+            wall, processor = taken_by(asked, rounds)
+            rows.append(line(f"profile of a {name}, {_MEMORIES:,} memories in {_SESSIONS} sessions", wall, target=2))
+            rows.append(line(f"profile of a {name}, processor time", processor, target=2))
+    return rows
+
+
+def taken_by(work: Callable[[], object], rounds: int) -> tuple[list[float], list[float]]:
+    """Milliseconds of each round by the clock, and of the processor."""
+    wall, processor = list[float](), list[float]()
+    for _ in range(rounds):
+        began, used = time.perf_counter(), time.process_time()
+        work()
+        processor.append((time.process_time() - used) * 1_000)
+        wall.append((time.perf_counter() - began) * 1_000)
+    return wall, processor
 
 
 def opened_cold(directory: Path) -> dict[str, Any]:
