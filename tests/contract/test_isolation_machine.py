@@ -7,6 +7,7 @@ seed. SQLite is then in memory, where the system has a directory for that: most 
 import os
 import time
 from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from cloister.bootstrap import Services
 from cloister.services.memories import extract
 from support.databases.engines import Engine, opened_engine
 from support.databases.postgres_server import PostgresServer
@@ -54,6 +56,16 @@ def fast_engine(engine: Engine) -> Generator[Engine]:
         yield in_memory
 
 
+@contextmanager
+def fresh_database() -> Generator[Services]:
+    """An empty one of SQLite, whichever engine the machine runs on."""
+    with (
+        TemporaryDirectory(dir=IN_MEMORY if IN_MEMORY.is_dir() else None, prefix="cloister-fresh-") as directory,
+        opened_engine("sqlite", Path(directory) / "data", no_server) as empty,
+    ):
+        yield empty.services()
+
+
 def no_server() -> PostgresServer:
     raise AssertionError("SQLite needs none")
 
@@ -69,6 +81,9 @@ def test_nothing_ever_crosses_and_everything_that_belongs_is_found(
 
     class Machine(ArchiveMachine):
         houses = (fast_engine.services(), fast_engine.services())
+
+        def fresh(self) -> AbstractContextManager[Services]:
+            return fresh_database()
 
     if LONG_RUN:
         run_at_length(fast_engine.name, Machine, capsys)

@@ -1,8 +1,9 @@
 """The isolation machine with archives (ORG-11): at any moment one has exactly what the oracle says, and importing it changes
-nothing."""
+nothing; a new tenant in an empty database has the same archive after importing it."""
 
 import json
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 from hypothesis.stateful import rule
@@ -11,6 +12,7 @@ from cloister.bootstrap import Services
 from cloister.domain.archive.imported import ImportCounts
 from cloister.domain.archive.target import ArchiveTarget
 from cloister.domain.identifiers import format_message_id
+from cloister.domain.scope import Reach
 from support.isolation.erasure_machine import ErasureMachine
 from support.isolation.isolation_machine import house_numbers, picks, tenant_numbers, users
 from support.isolation.oracle import Conversation, Tenant
@@ -21,11 +23,19 @@ USERS = ("ann", "bob")
 class ArchiveMachine(ErasureMachine):
     """ORG-11, with all that the machines before it show."""
 
+    def fresh(self) -> AbstractContextManager[Services]:
+        """The services of an empty database."""
+        raise NotImplementedError
+
     @rule(house=house_numbers, tenant=tenant_numbers)
     def export_and_import_everything(self, house: int, tenant: int) -> None:
         services, home = self._step(house, tenant)
         lines = self._archive(services, home, ArchiveTarget(), lambda _: True)
         self._import_again(services, home, lines)
+        with self.fresh() as other:
+            made, _ = other.projects.create_tenant("Fresh")
+            other.import_lines.run(Reach(tenant=made), lines)
+            assert list(other.export.lines(Reach(tenant=made), ArchiveTarget())) == lines
 
     @rule(house=house_numbers, tenant=tenant_numbers, user=users, pick=picks)
     def export_and_import_merged_entities(self, house: int, tenant: int, user: str | None, pick: int) -> None:
