@@ -13,7 +13,9 @@ import pytest
 
 from cloister import Cloister, OutcomeUnknown
 from cloister.domain.errors import StorageFull, StorageMissing, StorageReadOnly
+from cloister.domain.scope import Reach
 from cloister.interfaces.python.backends.embedded import EmbeddedBackend
+from cloister.storage.interface import Transaction
 from support.databases.engines import Engine, postgres_engine, sqlite_engine
 from support.databases.faulty_files import every_write_fails
 from support.servers.http_server import Server, Tenant, serving
@@ -139,6 +141,55 @@ def test_what_the_file_system_refuses_has_its_own_code_and_passes(
     assert write(tenant)[0] == 201
     found = tenant.admin.everything("/v1/sessions/s/messages")
     assert [each["content"] for each in found] == ["Before.", WORDS["content"]]
+
+
+def test_refused_requests_do_not_hide_that_writes_fail(server: Server, tenant: Tenant) -> None:
+    """OPS-1: what is refused commits an empty transaction, which succeeds on a full disk."""
+    with every_write_fails(errno.ENOSPC):
+        assert write(tenant) == (507, "storage_full")
+        assert tenant.admin.delete("/v1/sessions/none").status_code == 404
+        refused_as(server, "storage_full")
+        assert tenant.admin.post("/v1/sessions", {"external_id": "s", "title": "Other"}).status_code == 409
+        refused_as(server, "storage_full")
+    is_ready_again(server)
+
+
+def test_a_write_without_effect_does_not_hide_that_writes_fail(shared_engine: Engine) -> None:
+    """OPS-1: it is undone in its savepoint, or changes no row. The check says so itself, since it changes none either."""
+    services = shared_engine.services()
+    database = services.database
+    tenant = Reach(tenant=services.projects.create_tenant("One")[0])
+    failing = database.write_status
+
+    def undone(transaction: Transaction) -> None:
+        assert transaction.execute("clear_default_project") == 1
+        raise LookupError
+
+    failing.failed(StorageFull("The disk is full."))
+    with pytest.raises(LookupError):
+        database.write(tenant, undone)
+    assert database.write_problem() is not None
+    database.maintenance.write("cap_claims", until=1 << 62, retry_until=1 << 62)
+    assert database.write_problem() is not None
+    database.maintenance.check_writes()
+    assert database.write_problem() is None
+    failing.failed(StorageFull("The disk is full."))
+    services.projects.create_project(tenant, "Garden")
+    assert database.write_problem() is None
+
+
+def test_a_check_that_finds_its_row_locked_learns_nothing(migrated_postgres: str) -> None:
+    """OPS-1: another server is checking."""
+    engine = postgres_engine(migrated_postgres)
+    with engine.closing, psycopg.connect(migrated_postgres) as another:
+        database = engine.database()
+        database.write_status.failed(StorageFull("The disk is full."))
+        another.execute("SELECT only_row FROM notification_key FOR UPDATE")
+        database.maintenance.check_writes()
+        assert database.write_problem() is not None
+        another.rollback()
+        database.maintenance.check_writes()
+        assert database.write_problem() is None
 
 
 def test_the_library_raises_the_same(data: Path) -> None:

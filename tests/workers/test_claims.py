@@ -143,6 +143,23 @@ def test_mem_4_a_claim_made_before_the_clock_was_set_back_ends_within_a_lease(pl
     assert services.claims.claim(reach, session) is not None
 
 
+@pytest.mark.parametrize("failures", [0, 3])
+def test_mem_4_what_was_due_before_the_clock_was_set_back_is_extracted(place: Place, failures: int) -> None:
+    """OPS-1: within a lease, or within the longest wait for a retry; not when the clock has caught up."""
+    hands, model = Hands(now()), Model()
+    services = cloister(place, clock=hands, model=model)
+    settle(services, "One", 1)
+    model.error = ModelUnavailable("The model (x) cannot be reached: start it.") if failures else None
+    for _ in range(failures):
+        services.extraction.run(claimed(services))
+        hands.moment += 75 * MINUTE
+    hands.moment -= 30 * 24 * 60 * MINUTE
+    assert services.claims.claim_due() is None, "so far back, nothing is due yet"
+    hands.moment += 75 * MINUTE if failures else MINUTE
+    model.error = None
+    assert services.extraction.run(claimed(services)).result == "succeeded"
+
+
 def test_within_a_tenant_the_session_that_waits_longest_comes_first(place: Place) -> None:
     hands = Hands(now())
     services = cloister(place, clock=hands)

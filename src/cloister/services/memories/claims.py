@@ -18,6 +18,9 @@ from cloister.services.lease import Leases, new_lease_number
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.extraction import ExtractionStore
 
+LONGEST_RETRY_MICROSECONDS = 75 * 60 * 1_000_000
+"""The longest time between a failed extraction and its retry."""
+
 
 @dataclass(eq=False, kw_only=True, slots=True)
 class Claim:
@@ -46,10 +49,12 @@ class Claims:
 
     def cap(self) -> None:
         """End every claim after the time of a lease from now at the latest: the clock may have been set back since it was taken.
-        A worker that is alive renews its claim."""
-        _, until = self._leases.term()
-        if self._database.maintenance.rows("overlong_claim", until=until):
-            self._database.maintenance.write("cap_claims", until=until)
+        A worker that is alive renews its claim. For the same reason no session is due later than it could be made due now: after a
+        lease, and one that failed after the longest wait for a retry."""
+        now, until = self._leases.term()
+        terms = {"until": until, "retry_until": now + LONGEST_RETRY_MICROSECONDS}
+        if self._database.maintenance.rows("overlong_claim", **terms):
+            self._database.maintenance.write("cap_claims", **terms)
 
     def waiting(self) -> int:
         """How many sessions are due."""

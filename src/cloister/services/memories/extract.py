@@ -27,7 +27,7 @@ from cloister.domain.timestamps import Clock
 from cloister.domain.tracing.interface import NO_TRACING, MemorySpan, Tracer
 from cloister.models.interface import Extractor
 from cloister.services.events.bus import EventBus
-from cloister.services.memories.claims import Claim, Claims
+from cloister.services.memories.claims import LONGEST_RETRY_MICROSECONDS, Claim, Claims
 from cloister.services.memories.entities import Entities
 from cloister.services.memories.evidence import (
     common_metadata,
@@ -54,7 +54,7 @@ _MOST_STATEMENTS = 200
 _MOST_KNOWN = 200
 _FEWEST_TO_OBSERVE = 12
 _FIRST_RETRY_MICROSECONDS = 5 * 1_000_000
-_LAST_RETRY_MICROSECONDS = 3_600 * 1_000_000
+_LAST_RETRY_MICROSECONDS = LONGEST_RETRY_MICROSECONDS * 4 // 5  # a random part of up to a quarter is added
 _LONGEST_ERROR = 300
 _LONGEST_NOTE = 500
 

@@ -44,6 +44,7 @@ _CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected, RowRemoved)
 _LOCAL = "SET LOCAL ROLE {role}; SET LOCAL lock_timeout = {lock}; SET LOCAL cursor_tuple_fraction = 1"
 _LOCAL_TENANT = b"; SET LOCAL cloister.tenant = '%d'"
 _LOCAL_DURABLE = b"; SET LOCAL synchronous_commit = on"
+_HAS_WRITTEN = b"SELECT pg_current_xact_id_if_assigned() IS NOT NULL"
 
 
 class Connections:
@@ -117,17 +118,32 @@ class Connections:
             yield
 
     def write(self, opening: str, work: Callable[[Connection], T], *, tenant: TenantId | None = None) -> T:
-        """Run `work` in a transaction. After a deadlock or another conflict it is retried, after a random pause."""
+        """Run `work` in a transaction. After a deadlock or another conflict it is retried, after a random pause. While writes fail,
+        a transaction that has written something shows that they succeed again."""
+        has_written = False
+
+        def watched(connection: Connection) -> T:
+            nonlocal has_written
+            result = work(connection)
+            has_written = connection.execute(_HAS_WRITTEN).fetchone() == (True,)
+            return result
+
         try:
-            result = self._write(opening, work, tenant)
+            result = self._write(opening, work if self._status.problem is None else watched, tenant)
         except StorageError as error:
             if _is_of_a_part(error):
                 self._status.failed_in_part()
             else:
                 self._status.failed_with(error)
             raise
-        self._status.succeeded()
+        if has_written:
+            self._status.succeeded()
         return result
+
+    def check_writes(self, opening: str, query: bytes) -> None:
+        """Run a query that locks a row. If it finds none, it has written nothing, and the state of writes stays as it was."""
+        if self.write(opening, lambda connection: connection.execute(query).fetchone()) is not None:
+            self._status.succeeded()
 
     def _write(self, opening: str, work: Callable[[Connection], T], tenant: TenantId | None) -> T:
         for attempt in range(1, WRITE_ATTEMPTS):

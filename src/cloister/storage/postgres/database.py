@@ -258,8 +258,9 @@ class PostgresMaintenance:
             return max(_applied(connection))
 
     def check_writes(self) -> None:
-        """Lock a row that no other transaction has locked, which writes a page and is committed with an fsync."""
-        self._connections.write(_WRITE, lambda connection: connection.execute(_CHECK_WRITES))
+        """Lock a row that no other transaction has locked, which writes a page and is committed with an fsync. While another
+        process has the row locked, nothing is learned."""
+        self._connections.check_writes(_WRITE, _CHECK_WRITES)
 
     def check(self) -> list[str]:
         found: list[str] = []

@@ -241,8 +241,10 @@ class _WriteConnection:
         self._execute = connection.execute
         self._file = file
         self._status = status
+        self._unchanged = 0
 
     def begin(self) -> None:
+        self._unchanged = self._connection.total_changes()
         try:
             self._execute("BEGIN IMMEDIATE")
         except apsw.Error as error:
@@ -252,7 +254,8 @@ class _WriteConnection:
             raise failure from error
 
     def commit(self) -> None:
-        """Commit, unless the file is not the one at its path any more: what is written there would be lost."""
+        """Commit, unless the file is not the one at its path any more: what is written there would be lost. The commit of a
+        transaction that changed no row writes nothing, so it does not show that writes succeed."""
         try:
             self._file.check()
             self._execute("COMMIT")
@@ -263,7 +266,8 @@ class _WriteConnection:
             failure = commit_failure(error, self._connection.system_errno)
             self._status.failed_with(failure)
             raise failure from error
-        self._status.succeeded()
+        if self._connection.total_changes() != self._unchanged:
+            self._status.succeeded()
 
     def _translated(self, error: apsw.Error) -> StorageError:
         failure = translated(error, self._connection.system_errno)
@@ -276,9 +280,11 @@ class _WriteConnection:
 
     def attempt(self, work: Callable[[Any], Any], item: Any) -> Any:
         self._execute("SAVEPOINT job")
+        before = self._connection.total_changes()
         try:
             result = work(item)
         except BaseException as error:  # raised again: what the job wrote is undone, and the other jobs stay
+            self._unchanged += self._connection.total_changes() - before
             if self._connection.in_transaction:
                 self._execute("ROLLBACK TO job")
                 self._execute("RELEASE job")
@@ -321,6 +327,7 @@ class SqliteMaintenance:
             connection.pragma("user_version", connection.pragma("user_version"))
 
         self._database.run_unscoped(work)
+        self._database.write_status.succeeded()  # no row was changed, so the commit does not say so
 
     def check(self) -> list[str]:
         def examine(connection: apsw.Connection) -> list[str]:

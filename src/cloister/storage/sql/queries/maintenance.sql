@@ -99,11 +99,24 @@ ORDER BY tenant_id, due_at, session_id
 LIMIT 1
 
 -- name: overlong_claim
-SELECT session_id FROM session WHERE due_at IS NOT NULL AND claimed_until > :until LIMIT 1
+-- A row if a claim ends, or a session is due, later than after a lease or the longest wait for a retry from now.
+SELECT session_id FROM session
+WHERE due_at IS NOT NULL
+    AND (claimed_until > :until OR due_at > CASE WHEN failures = 0 THEN CAST(:until AS BIGINT) ELSE :retry_until END)
+LIMIT 1
 
 -- name: cap_claims
--- A lease that ends later than one that is taken now was taken before the clock was set back.
-UPDATE session SET claimed_until = :until WHERE due_at IS NOT NULL AND claimed_until > :until
+-- A lease that ends later than one that is taken now was taken before the clock was set back; so it is with what is due later than
+-- it could be made due now.
+UPDATE session
+SET claimed_until = CASE WHEN claimed_until > :until THEN CAST(:until AS BIGINT) ELSE claimed_until END,
+    due_at = CASE
+        WHEN failures = 0 AND due_at > :until THEN CAST(:until AS BIGINT)
+        WHEN due_at > :retry_until THEN :retry_until
+        ELSE due_at
+    END
+WHERE due_at IS NOT NULL
+    AND (claimed_until > :until OR due_at > CASE WHEN failures = 0 THEN CAST(:until AS BIGINT) ELSE :retry_until END)
 
 -- name: next_due_tenant
 -- The first tenant after :after with a session that can be claimed. Ordered as the index is.
