@@ -216,22 +216,22 @@ def ui_message() -> dict[str, Any]:
 def test_the_remote_library_repeats_what_has_a_key_and_raises_the_same_error(
     server: Server, tenant: Tenant, fsync: Fsync, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """OPS-1: a write that carries an idempotency key is repeated once by the library itself."""
-    naps: list[float] = []
+    """OPS-1: a write that carries an idempotency key is repeated by the library itself."""
+    pauses: list[float] = []
+
+    def pause(_: object, seconds: float) -> bool:
+        pauses.append(seconds)
+        fsync.fails = len(pauses) != 4
+        return False
+
+    monkeypatch.setattr("cloister.interfaces.python.connection.Connection._pause", pause)
     with Cloister(server.address, key=tenant.key) as memory:
         fsync.fails = True
-        monkeypatch.setattr("cloister.interfaces.python.connection.time.sleep", naps.append)
         with pytest.raises(OutcomeUnknown, match="same idempotency key"):
             memory.record("s", **WORDS)
-        assert naps == [1]
         with pytest.raises(OutcomeUnknown):
             memory.update_session("s", title="A title")
-        assert naps == [1]
-
-        def mend(seconds: float) -> None:
-            naps.append(seconds)
-            fsync.fails = False
-
-        monkeypatch.setattr("cloister.interfaces.python.connection.time.sleep", mend)
+        assert len(pauses) == 3
         assert memory.record("s", **WORDS).content == WORDS["content"]
+        assert len(pauses) == 4
     assert said_in(tenant) == [WORDS["content"]]

@@ -297,7 +297,10 @@ def test_a_model_that_failed_there_is_not_said_to_have_answered() -> None:
     assert (type(error), str(error)) == (ModelUnavailable, "The model cannot be reached.")
 
 
-def test_too_many_requests_are_told_when_to_try_again(sqlite_database: SqliteDatabase) -> None:
+def test_too_many_requests_are_told_when_to_try_again(
+    sqlite_database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cloister.interfaces.python.connection._MOST_REPEATS", 0)
     services = wire(sqlite_database, index=exact_index(), embedder=EMBEDDER)
     key = Cloister(services=services).create_key("busy").key
     with serving(services, requests_per_second=1) as server, Cloister(server.address, key=key) as memory:

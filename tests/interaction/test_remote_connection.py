@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from cloister import Cloister, CloisterError, Closed, ServerError
+from cloister import Cloister, CloisterError, Closed, Overloaded, ServerError
 from cloister.bootstrap import wire
 from cloister.domain import errors
 from cloister.interfaces.python import connection as remote_connection
@@ -152,6 +152,97 @@ def test_what_cannot_be_repeated_is_not_repeated(memory: Cloister, proxy: Cuttin
         with pytest.raises(ServerError, match="not known"):
             write()
         assert proxy.requests == asked + 1
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that were waited for, at once."""
+    made: list[float] = []
+
+    def pause(_: object, seconds: float) -> bool:
+        made.append(seconds)
+        return False
+
+    monkeypatch.setattr(remote_connection.Connection, "_pause", pause)
+    return made
+
+
+def read(memory: Cloister) -> object:
+    return memory.session("s")
+
+
+def create(memory: Cloister) -> object:
+    return memory.create_session("s")
+
+
+def change(memory: Cloister) -> object:
+    return memory.update_session("s", title="T")
+
+
+@pytest.mark.parametrize(
+    ("call", "status", "code", "seconds", "is_repeated"),
+    [
+        (read, 503, "overloaded", "1", True),
+        (change, 503, "overloaded", "1", True),
+        (change, 429, "rate_limited", "2", True),
+        (read, 503, "closed", "1", True),
+        (create, 503, "storage_busy", "1", True),
+        (create, 503, "outcome_unknown", "1", True),
+        (change, 503, "storage_busy", "1", False),
+        (change, 503, "outcome_unknown", "1", False),
+        (read, 503, "storage_missing", None, False),
+        (change, 429, "quota_exceeded", None, False),
+        (read, 503, "overloaded", "60", False),
+    ],
+)
+def test_what_may_be_repeated_is_after_the_seconds_that_the_server_names(
+    pauses: list[float],
+    call: Callable[[Cloister], object],
+    status: int,
+    code: str,
+    seconds: str | None,
+    *,
+    is_repeated: bool,
+) -> None:
+    """OPS-4: a rolling restart and a moment of overload fail no request that can be repeated."""
+    refused = problem(status, code, "Not now.", Retry_After=seconds or "soon")
+    answers = [refused, refused, http(200, json.dumps(SESSION))]
+    with telling(answers) as server, Cloister(server.address, key="clo_1") as memory:
+        if is_repeated:
+            call(memory)
+        else:
+            with pytest.raises(CloisterError):
+                call(memory)
+    assert len(server.asked) == (3 if is_repeated else 1)
+    assert all(int(seconds or 0) <= pause for pause in pauses)
+    assert pauses == sorted(pauses)
+
+
+def test_a_server_that_refuses_for_long_is_asked_four_times(pauses: list[float]) -> None:
+    refused = problem(503, "overloaded", "Not now.", Retry_After="1")
+    with telling(refused) as server, Cloister(server.address, key="clo_1") as memory, pytest.raises(Overloaded):
+        read(memory)
+    assert (len(server.asked), len(pauses)) == (4, 3)
+
+
+def test_an_export_is_repeated_too(pauses: list[float], tmp_path: Path) -> None:
+    answers = [problem(503, "overloaded", "Not now.", Retry_After="1"), http(404, "{}")]
+    with telling(answers) as server, Cloister(server.address, key="clo_1") as memory, pytest.raises(ServerError):
+        memory.export(tmp_path / "archive")
+    assert (len(server.asked), len(pauses)) == (2, 1)
+
+
+def test_closing_ends_the_wait_for_a_server_that_refuses() -> None:
+    """The error of the last answer is raised, at once."""
+    with telling(problem(503, "overloaded", "Not now.", Retry_After="15")) as server, ThreadPoolExecutor() as threads:
+        memory = Cloister(server.address, key="clo_1")
+        asked = threads.submit(read, memory)
+        while not server.asked:
+            assert not asked.done()
+        memory.close()
+        with pytest.raises(Overloaded):
+            asked.result(10)
+    assert len(server.asked) == 1
 
 
 def test_a_server_that_is_gone_is_said_so_and_one_that_is_back_is_used(tmp_path: Path) -> None:

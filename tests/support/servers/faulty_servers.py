@@ -21,18 +21,20 @@ class Telling:
 
 
 @contextlib.contextmanager
-def telling(answer: bytes | None, when: threading.Event | None = None) -> Generator[Telling]:
-    """Answers every request with these bytes, when it is time; without any it keeps silent until the caller leaves."""
+def telling(answer: bytes | list[bytes] | None, when: threading.Event | None = None) -> Generator[Telling]:
+    """Answers every request with these bytes, when it is time; without any it keeps silent until the caller leaves. Of several
+    answers each request gets the next, and the last one stays."""
     told = Telling()
+    answers = answer if isinstance(answer, list) else [answer]
 
     def talk(client: socket.socket) -> None:
         told.asked.append(_request(client))
         if when is not None:
             when.wait(30)
-        if answer is None:
+        if (said := answers[min(len(told.asked), len(answers)) - 1]) is None:
             client.recv(1)
         else:
-            client.sendall(answer)
+            client.sendall(said)
 
     with _listening(talk) as told.address:
         yield told

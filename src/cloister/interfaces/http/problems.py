@@ -14,6 +14,7 @@ from starlette.routing import Match
 
 from cloister.domain.errors import (
     CloisterError,
+    Closed,
     InvalidRequest,
     NotFound,
     OutcomeUnknown,
@@ -80,7 +81,8 @@ TITLES: Mapping[int, str] = {
 }
 # The seconds after which it makes sense to try again.
 _WAITS: Mapping[str, int] = {
-    kind.code: kind.retry_after for kind in (OutcomeUnknown, Overloaded, StorageBusy, StorageUnavailable)
+    **{kind.code: kind.retry_after for kind in (OutcomeUnknown, Overloaded, StorageBusy, StorageUnavailable)},
+    Closed.code: 1,  # this server ends, and another one may have begun
 }
 # A body of 1 MiB can have half a million errors: so many are listed, and so many of these repeated in `detail`.
 _MOST_ERRORS = 100

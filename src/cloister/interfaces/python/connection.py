@@ -1,17 +1,18 @@
 """The HTTP connection to a server: one connection pool for all threads, and every failure as an error that says what to do."""
 
 import json
+import random
 import secrets
 import ssl
 import threading
-import time
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import count
 
 import httpx2
 
 from cloister.bootstrap import open_trace_headers
-from cloister.domain.errors import Closed, InvalidRequest, OutcomeUnknown, ServerError, Unauthenticated
+from cloister.domain.errors import Closed, InvalidRequest, Overloaded, RateLimited, ServerError, Unauthenticated
 from cloister.interfaces.python.answers import Answer
 from cloister.interfaces.python.errors import Problem, error_of
 from cloister.settings import Remote
@@ -23,6 +24,9 @@ _SECONDS_TO_IMPORT = 600
 _UPLOAD_CHUNK = 65_536
 # Servers close an idle connection after five seconds: a request that is sent at that moment would be lost.
 _SECONDS_IDLE = 4
+# A request is repeated at most so often, and waits in all at most so long.
+_MOST_REPEATS = 3
+_SECONDS_TO_REPEAT = 20
 _BROKEN = (httpx2.NetworkError, httpx2.RemoteProtocolError)
 
 
@@ -33,6 +37,7 @@ class Connection:
         self._address = remote.address
         self._trace_headers = open_trace_headers(on=remote.tracing)
         self._closed = False
+        self._closing = threading.Event()
         self._under_way = 0
         self._change = threading.Condition()
         # Certificates are loaded only for TLS, because loading them takes longer than most requests.
@@ -44,31 +49,33 @@ class Connection:
         )
 
     def close(self) -> None:
-        """Refuse new requests, wait for those under way, and close the connections."""
+        """Refuse new requests, wait for those under way, of which none is repeated, and close the connections."""
+        self._closing.set()
         with self._change:
             self._closed = True
             self._change.wait_for(lambda: not self._under_way)
         self._client.close()
 
     def get(self, path: str, **query: str | int | None) -> Answer:
-        """Read with GET. When the connection breaks, the request is sent once more."""
+        """Read with GET. When the connection breaks, or the server is not available for a moment, the request is sent again."""
         given = {name: value for name, value in query.items() if value is not None}
         return self._ask("GET", path, query=given, reading=True)
 
     def ask(self, path: str, body: Mapping[str, object]) -> Answer:
-        """Read with POST, where the query is a body. When the connection breaks, the request is sent once more."""
+        """Read with POST, where the query is a body. The request is sent again as with `get`."""
         return self._ask("POST", path, body=body, reading=True)
 
     def create(self, path: str, body: Mapping[str, object], idempotency_key: str | None = None) -> Answer:
-        """Write with an idempotency key, a random one where none is given. When the connection breaks, or the server answers that
-        it does not know whether it was stored, the request is sent once more, and the server does not do it twice."""
+        """Write with an idempotency key, a random one where none is given. When the connection breaks, the server is not available
+        for a moment, or does not know whether it was stored, the request is sent again, and the server does not do it twice."""
         key = secrets.token_hex(16) if idempotency_key is None else idempotency_key
         return self._ask("POST", path, body=body, headers={"Idempotency-Key": key})
 
     def change(
         self, method: str, path: str, body: Mapping[str, object] | None = None, *, seconds: float | None = None
     ) -> Answer:
-        """Write without an idempotency key: sent once, because a broken connection does not say whether it was done."""
+        """Write without an idempotency key: a broken connection does not say whether it was done, so the request is sent again only
+        if it was refused before it was begun."""
         return self._ask(method, path, body=body, seconds=seconds)
 
     def download(self, path: str, **query: str) -> Iterator[bytes]:
@@ -77,7 +84,7 @@ class Connection:
         request = self._client.build_request("GET", path, params=query, headers=self._trace_headers(), timeout=timeout)
         try:
             with self._open():
-                response = self._client.send(request, stream=True)
+                response = self._send(request, again=True, stream=True)
                 try:
                     if not response.is_success:
                         response.read()
@@ -89,7 +96,7 @@ class Connection:
             raise self._failure(error, reading=True, seconds=_SECONDS_TO_ANSWER) from error
 
     def upload(self, path: str, lines: Iterable[bytes]) -> Answer:
-        """Write a stream with POST, while it is made; sent once."""
+        """Write a stream with POST, while it is made; sent once, because the lines cannot be read again."""
         request = self._client.build_request(
             "POST",
             path,
@@ -99,7 +106,7 @@ class Connection:
         )
         try:
             with self._open():
-                response = self._send(request, again=False)
+                response = self._client.send(request)
         except httpx2.RequestError as error:
             raise self._failure(error, reading=False, seconds=_SECONDS_TO_IMPORT) from error
         return self._read(response)
@@ -150,18 +157,27 @@ class Connection:
                 self._under_way -= 1
                 self._change.notify_all()
 
-    def _send(self, request: httpx2.Request, *, again: bool) -> httpx2.Response:
-        """Send, and with `again` once more if the connection breaks, or if the server does not know whether it did what was
-        asked."""
-        try:
-            response = self._client.send(request)
-            if not again or not _is_unknown(response):
+    def _send(self, request: httpx2.Request, *, again: bool, stream: bool = False) -> httpx2.Response:
+        """Send a request, and repeat it after the seconds that an answer names, if it was refused before it was begun; with `again`
+        also after another answer that names seconds, and once if the connection breaks."""
+        broke, left = False, float(_SECONDS_TO_REPEAT)
+        for repeats in count():
+            try:
+                response = self._client.send(request, stream=stream)
+            except _BROKEN:
+                if broke or not again:
+                    raise
+                broke = True
+                continue
+            seconds = _seconds_to_wait(response, again=again) * 2**repeats * random.uniform(1, 1.25)
+            if not seconds or repeats == _MOST_REPEATS or seconds > left or self._pause(seconds):
                 return response
-            time.sleep(OutcomeUnknown.retry_after)
-        except _BROKEN:
-            if not again:
-                raise
-        return self._send(request, again=False)
+            left -= seconds
+        raise AssertionError
+
+    def _pause(self, seconds: float) -> bool:
+        """Wait; true if this connection is closed meanwhile."""
+        return self._closing.wait(seconds)
 
     def _read(self, response: httpx2.Response) -> Answer:
         try:
@@ -206,8 +222,13 @@ class Connection:
         )
 
 
-def _is_unknown(response: httpx2.Response) -> bool:
-    return response.status_code == 503 and f'"{OutcomeUnknown.code}"'.encode() in response.content
+def _seconds_to_wait(response: httpx2.Response, *, again: bool) -> int:
+    """The seconds after which the request may be repeated; 0 if it may not. What was refused before it was begun may always be."""
+    given = response.headers.get("Retry-After", "")
+    if response.status_code not in (429, 503) or not given.isdecimal():
+        return 0
+    is_refused = any(f'"{kind.code}"'.encode() in response.read() for kind in (Overloaded, RateLimited))
+    return int(given) if is_refused or (again and response.status_code == 503) else 0
 
 
 def _chunks(lines: Iterable[bytes]) -> Iterator[bytes]:
