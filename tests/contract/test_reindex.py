@@ -1,5 +1,6 @@
 """Rebuilding the index, and the queue of what is not indexed yet: two generations are never ranked together."""
 
+import threading
 from collections.abc import Sequence
 from types import SimpleNamespace
 
@@ -131,6 +132,31 @@ def test_what_an_older_process_writes_is_noticed_within_half_a_minute(
     assert services.reindex.stale_lately() == IndexCounts()
     Processes(database, lambda: 0).add("http://127.0.0.1:1")
     assert services.reindex.stale_lately() == IndexCounts(messages=1)
+
+
+def test_who_asks_while_it_is_counted_gets_the_old_number(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    """OPS-1: `/readyz` does not wait for a count of every row."""
+    first = filled(database)
+    _, services = opened(database, OtherEmbedder())
+    before = services.reindex.stale_lately()
+    assert before.total
+    first.record("s", "user", "The bell number 5 rings at noon.")
+    count, asked, go_on = services.reindex.stale, threading.Event(), threading.Event()
+
+    def slowly() -> IndexCounts:
+        asked.set()
+        assert go_on.wait(30)
+        return count()
+
+    monkeypatch.setattr(services.reindex, "stale", slowly)
+    monkeypatch.setattr(reindex, "_RECOUNT_SECONDS", 0)
+    counting = threading.Thread(target=services.reindex.stale_lately)
+    counting.start()
+    assert asked.wait(30)
+    assert services.reindex.stale_lately() == before
+    go_on.set()
+    counting.join(30)
+    assert services.reindex.stale_lately().messages == before.messages + 1
 
 
 def test_a_worker_rebuilds_by_itself(database: Database) -> None:

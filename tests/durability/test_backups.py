@@ -1,6 +1,7 @@
 """OPS-6: a backup of either engine holds every tenant, is checked, and restores on either engine; OPS-1: one that was cut short
 never has the name of a backup."""
 
+import errno
 import shutil
 import subprocess
 import sys
@@ -19,9 +20,11 @@ from cloister.domain.errors import Conflict, StorageBusy, StorageError, StorageF
 from cloister.domain.maintenance.backup import no_progress
 from cloister.domain.scope import Reach
 from cloister.settings import read_settings
+from cloister.storage.backup_file import whole_file
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.sqlite.backup import checked
 from cloister.storage.sqlite.database import DATABASE_FILE, SqliteDatabase, open_sqlite
+from cloister.storage.sqlite.restore import restore_directory
 from support.clients.command_line import CommandLine
 from support.databases.engines import Engine, postgres_engine, sqlite_engine
 from support.databases.rows import Household, insert_message, settle
@@ -131,6 +134,43 @@ def test_a_restore_that_fails_half_way_changes_nothing(engine: Engine, tmp_path:
         restored(newer, engine, replace=True)
     assert engine.dump() == before
     assert not list(Path(tmp_path).rglob("*.partial*"))
+
+
+def test_a_restore_that_cannot_be_published_leaves_the_old_log(
+    sqlite_database: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OPS-6: the database is damaged, and its log may be all that can be saved of it."""
+    settle(sqlite_database)
+    sqlite_database.maintenance.backup(tmp_path / "copy", no_progress)
+    path, log = tmp_path / "damaged" / "cloister.db", tmp_path / "damaged" / "cloister.db-wal"
+    path.parent.mkdir()
+    path.write_text("not a database at all " * 500)
+    log.write_text("the last writes")
+
+    def refuse(*_: object) -> Path:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", refuse)
+        with pytest.raises(StorageError):
+            restore_directory(tmp_path / "copy", path, replace=True)
+    assert log.read_text() == "the last writes"
+    restore_directory(tmp_path / "copy", path, replace=True)
+    assert [each.name for each in path.parent.iterdir()] == ["cloister.db"]
+
+
+def test_what_a_dead_process_left_is_removed_and_what_another_writes_is_not(tmp_path: Path) -> None:
+    """OPS-6: also if their numbers are of two containers, where both may be 1."""
+    target = tmp_path / "copy"
+    left = [tmp_path / ".copy.1-0123abcd.partial", tmp_path / ".copy.77.partial", tmp_path / ".copy.78.partial-wal"]
+    for path in left:
+        path.touch()
+    with whole_file(target, replace=True) as first:
+        with whole_file(target, replace=True) as second:
+            second.write_text("second")
+        first.write_text("first")
+    assert [path.name for path in tmp_path.iterdir()] == ["copy"]
+    assert target.read_text() == "first"
 
 
 def test_a_backup_never_takes_the_name_of_another_file(sqlite_database: Any, tmp_path: Path) -> None:

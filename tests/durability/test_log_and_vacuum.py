@@ -1,6 +1,9 @@
 """OPS-2: the write-ahead log stays small under constant readers, and the space of deleted rows is given back."""
 
+import os
 import shutil
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Generator
@@ -138,6 +141,18 @@ def test_vacuum_is_refused_politely_where_the_disk_has_no_room(
     monkeypatch.setattr(shutil, "disk_usage", scarce)
     with pytest.raises(StorageFull, match="nothing was changed"):
         database.maintenance.vacuum(no_progress)
+
+
+def test_the_room_is_looked_for_where_sqlite_writes(tmp_path: Path) -> None:
+    """OPS-2: it prefers SQLITE_TMPDIR, of which Python knows nothing."""
+    program = (
+        "import apsw, sys; from pathlib import Path; from cloister.storage.sqlite.vacuum import temporary_folder;"
+        "print(temporary_folder(apsw.Connection(sys.argv[1])))"
+    )
+    environment = {**os.environ, "SQLITE_TMPDIR": str(tmp_path), "TMPDIR": "/tmp"}
+    asked = [sys.executable, "-c", program, str(tmp_path / "file.db")]
+    answer = subprocess.run(asked, env=environment, capture_output=True, text=True, check=True)
+    assert Path(answer.stdout.strip()) == tmp_path
 
 
 def test_the_command_says_how_much_it_gave_back(tmp_path: Path) -> None:

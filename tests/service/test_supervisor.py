@@ -65,6 +65,35 @@ def test_a_process_that_does_not_end_is_killed(tmp_path: Path, monkeypatch: pyte
     assert not any(map(is_running, numbers()))
 
 
+@pytest.mark.usefixtures("_signals")
+@pytest.mark.parametrize("never", ["starts", "ends"])
+def test_a_server_that_is_stopped_waits_for_no_replacement(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, never: str
+) -> None:
+    """OPS-4: the new process never answers, or the old one never ends, and the supervisor is asked to stop."""
+    started, program = tmp_path / "started", tmp_path / "program"
+    program.write_text(STUBBORN.format(started=started))
+    program.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(program))
+
+    def numbers() -> list[int]:
+        return [int(line) for line in started.read_text().split()]
+
+    def control() -> None:
+        if never == "starts":
+            program.write_text(STUBBORN.format(started=started).replace("echo ready", ""))
+        os.kill(os.getpid(), signal.SIGHUP)
+        eventually(lambda: len(numbers()) == 2)
+        monkeypatch.setattr(supervisor, "_SECONDS_TO_END", 0.1)  # of what ends with the supervisor
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    controlling = threading.Thread(target=control)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        Supervisor(listening, os.environ, 1).run(controlling.start)
+    controlling.join(30)
+    assert not any(map(is_running, numbers()))
+
+
 def is_running(number: int) -> bool:
     try:
         os.kill(number, 0)

@@ -1,6 +1,7 @@
 """A file that appears under its own name only when it is whole: a temporary name, an fsync, then the name."""
 
 import errno
+import fcntl
 import os
 import shutil
 from collections.abc import Generator
@@ -17,16 +18,16 @@ _MEGABYTE = 1_000_000
 @contextmanager
 def whole_file(target: Path, *, replace: bool = False) -> Generator[Path]:
     """The path of a new, empty file in the folder of `target`, which gets the name `target` when the block ends. If the block
-    raises or the process dies, there is no file of that name; what a dead process left is removed by the next call.
+    raises or the process dies, there is no file of that name; what a dead process left is removed by the next call. That a process
+    is alive is seen by its lock on the file: its number may be that of another process, in another container.
 
     Without `replace`, an existing file is refused, also one that appeared meanwhile.
     """
     if target.exists() and not replace:
         raise StorageError(f"{target} exists already; name a new file.")
     _remove_leftovers(target)
-    partial = target.with_name(f".{target.name}.{os.getpid()}-{token_hex(4)}{_ENDING}")
     try:
-        partial.touch(mode=0o600, exist_ok=False)
+        partial, descriptor = _locked_file(target)
     except OSError as error:
         raise StorageError(f"{target} cannot be written: {error.strerror}.") from error
     try:
@@ -40,6 +41,7 @@ def whole_file(target: Path, *, replace: bool = False) -> Generator[Path]:
         raise StorageError(f"{target} cannot be written: {error.strerror}.") from error
     finally:
         _remove(partial)
+        os.close(descriptor)
 
 
 def disk_full(target: Path) -> StorageFull:
@@ -84,29 +86,50 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def _locked_file(target: Path) -> tuple[Path, int]:
+    """A new file for `target` under a temporary name, and its descriptor, which has it locked until it is closed."""
+    while True:
+        partial = target.with_name(f".{target.name}.{token_hex(8)}{_ENDING}")
+        descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        with suppress(FileNotFoundError):  # it was taken for a leftover before it was locked
+            if _is_locked_by_us(descriptor) and partial.stat().st_ino == os.fstat(descriptor).st_ino:
+                return partial, descriptor
+        os.close(descriptor)
+
+
 def _remove_leftovers(target: Path) -> None:
     """Remove what processes that no longer run left of this file."""
     with suppress(OSError):
-        for path in target.parent.glob(f".{_escaped(target.name)}.*-*{_ENDING}*"):
-            process = path.name.removeprefix(f".{target.name}.").partition("-")[0]
-            if process.isdecimal() and not _is_running(int(process)):
+        for path in target.parent.glob(f".{_escaped(target.name)}.*{_ENDING}*"):
+            partial = path.with_name(path.name.rpartition(_ENDING)[0] + _ENDING)
+            if not partial.exists():
                 path.unlink(missing_ok=True)
+            elif path == partial and _is_left(partial):
+                _remove(partial)
+
+
+def _is_left(partial: Path) -> bool:
+    try:
+        descriptor = os.open(partial, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        return _is_locked_by_us(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _is_locked_by_us(descriptor: int) -> bool:
+    """Lock the file unless another process has; a file system without locks says that one has."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _escaped(name: str) -> str:
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
-
-
-def _is_running(process: int) -> bool:
-    if os.name == "nt":
-        return True
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
 
 
 def _remove(partial: Path) -> None:

@@ -58,10 +58,10 @@ class _Child:
     def is_running(self) -> bool:
         return self.process.poll() is None
 
-    def wait_until_ready(self) -> bool:
-        """Return when it answers requests; false if it ends before."""
+    def wait_until_ready(self, is_stopping: Callable[[], bool]) -> bool:
+        """Return when it answers requests; false if it, or the supervisor, ends before."""
         until = time.monotonic() + _SECONDS_TO_START
-        while self.is_running and time.monotonic() < until:
+        while self.is_running and time.monotonic() < until and not is_stopping():
             if self._ready.wait(_LOOK_SECONDS):
                 return True
         return False
@@ -70,6 +70,17 @@ class _Child:
         """Ask it to finish its requests and end."""
         if self.is_running:
             self.process.send_signal(signal.SIGTERM)
+
+    def wait_until_ended(self, is_stopping: Callable[[], bool]) -> bool:
+        """Wait for a process that was asked to end, which is killed if it does not; false if the supervisor ends before."""
+        until = _deadline()
+        while self.is_running and time.monotonic() < until:
+            if is_stopping():
+                return False
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(_LOOK_SECONDS)
+        self.join(until)
+        return True
 
     def join(self, until: float | None = None) -> int:
         """Wait until it has ended, and return its status. At the time `until` it is killed: it has not ended by itself."""
@@ -99,6 +110,7 @@ class Supervisor:
         self._environment = environment
         self._count = processes
         self._children: list[_Child] = []
+        self._exchanged: list[_Child] = []
         self._stopping = False
         self._replacing = False
 
@@ -109,7 +121,7 @@ class Supervisor:
         signal.signal(signal.SIGHUP, self._replace)
         try:
             self._children = [self._start() for _ in range(self._count)]
-            if not all(child.wait_until_ready() for child in self._children) and not self._stopping:
+            if not all(child.wait_until_ready(self._is_stopping) for child in self._children) and not self._stopping:
                 raise ChildProcessError("A process of the server could not start; what it printed says why.")
             if not self._stopping:
                 on_ready()
@@ -117,15 +129,19 @@ class Supervisor:
                 time.sleep(_LOOK_SECONDS)
                 self._look()
         finally:
-            for child in self._children:
+            every = [*self._children, *self._exchanged]
+            for child in every:
                 child.stop()
             until = _deadline()
-            for child in self._children:
+            for child in every:
                 child.join(until)
             self._buckets.close()
 
     def _start(self) -> _Child:
         return _Child(self._descriptors, self._environment)
+
+    def _is_stopping(self) -> bool:
+        return self._stopping
 
     def _stop(self, *_: object) -> None:
         self._stopping = True
@@ -146,16 +162,23 @@ class Supervisor:
             self._children[at] = self._start()
 
     def _replace_all(self) -> None:
+        """Replace one process after the other. A stop signal ends this; then the process that starts, or the one that ends, is left
+        in `_exchanged` to be ended with the others."""
         for at, old in enumerate(self._children):
             new = self._start()
-            if self._stopping or not new.wait_until_ready():
+            self._exchanged = [new]
+            if not new.wait_until_ready(self._is_stopping):
+                if not self._stopping:
+                    log(logging.ERROR, "new process could not start, the old ones stay")
                 new.stop()
-                new.join()
-                log(logging.ERROR, "new process could not start, the old ones stay")
+                if new.wait_until_ended(self._is_stopping):
+                    self._exchanged = []
                 return
-            self._children[at] = new
+            self._children[at], self._exchanged = new, [old]
             old.stop()
-            old.join()
+            if not old.wait_until_ended(self._is_stopping):
+                return
+            self._exchanged = []
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

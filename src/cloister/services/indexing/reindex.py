@@ -29,6 +29,7 @@ from cloister.storage.stores.indexing.index_rows import IndexStore, Words
 Progress = Callable[[int, int], None]
 _Kind = Literal["messages", "memories", "entities"]
 _CHUNK = 200
+_NEVER = float("-inf")
 _RECOUNT_SECONDS = 5.0
 _RECOUNT_NOTHING_SECONDS = 600.0
 _RECOUNT_NOTHING_WITH_OTHERS_SECONDS = 30.0
@@ -79,16 +80,25 @@ class Reindexer:
         self._clock = clock
         self._vectors = vectors
         self._lock = threading.Lock()
-        self._counted: _Counted | None = None
+        self._was_counted = False
+        self._counted = _Counted(_NEVER, IndexCounts())
 
     def stale_lately(self) -> IndexCounts:
         """The number of rows of other generations, counted some seconds ago at most, or some minutes ago if there were none and no
-        other process serves the database: for callers that ask often. Counting reads every memory and entity."""
-        with self._lock:
-            counted = self._counted
-            if counted is None or self._is_outdated(counted):
-                counted = self._counted = _Counted(time.monotonic(), self.stale())
-            return counted.counts
+        other process serves the database: for callers that ask often. Counting reads every memory and entity; who asks meanwhile
+        gets what was counted before."""
+        if self._is_outdated(self._counted) and self._lock.acquire(blocking=not self._was_counted):
+            try:
+                if self._is_outdated(self._counted):
+                    self._counted = _Counted(time.monotonic(), self.stale())
+                    self._was_counted = True
+            finally:
+                self._lock.release()
+        return self._counted.counts
+
+    def _count_again(self) -> None:
+        """The number has changed: it is counted again when it is next asked for."""
+        self._counted = self._counted._replace(at=_NEVER)
 
     def _is_outdated(self, counted: "_Counted") -> bool:
         age = time.monotonic() - counted.at
@@ -107,9 +117,9 @@ class Reindexer:
         """Rebuild the rows of other generations; yields after each transaction how many rows it rebuilt. Several processes may do
         it at once: each begins with another pool."""
         for _, count in self._steps(everything=False):
-            self._counted = None
+            self._count_again()
             yield count
-        self._counted = None
+        self._count_again()
 
     def stale(self) -> IndexCounts:
         """The number of rows of other generations."""
@@ -126,7 +136,7 @@ class Reindexer:
         total += 0 if self._vectors is None else self._vectors.waiting()
         progress(0, total)
         for kind, count in self._steps(everything):
-            self._counted = None
+            self._count_again()
             rebuilt[kind] += count
             done = sum(rebuilt.values())
             progress(done, max(done, total))

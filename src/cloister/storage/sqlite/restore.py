@@ -3,7 +3,7 @@
 # APSW's stubs name a buffer type that Python 3.11 does not have.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from cloister.storage.sqlite.connections import migrate_to_latest, translated
 
 _BLOCK = 4 << 20
 _WAIT_MILLISECONDS = 2_000
+_REPLACED = ".replaced"
 
 
 def restore_directory(
@@ -37,12 +38,16 @@ def restore_directory(
     except OSError as error:
         raise StorageUnavailable(f"The data directory {path.parent} cannot be created: {error.strerror}.") from error
     require_space(path.parent, file.stat().st_size, doing="The restored database")
-    with _locked(path) if exists else nullcontext(False) as is_locked, whole_file(path, replace=True) as partial:
+    with (
+        _old_logs(path) as put_aside,
+        _locked(path) if exists else nullcontext(False) as is_locked,
+        whole_file(path, replace=True) as partial,
+    ):
+        if not is_locked:
+            put_aside()
         _copy(file, partial, progress)
         report = checked(partial, progress)
         _migrate(partial)
-        if not is_locked:
-            _remove_logs(path)
     return BackupReport(file=str(file), bytes=report.bytes, schema_version=report.schema_version, rows=report.rows)
 
 
@@ -106,7 +111,23 @@ def _locked(path: Path) -> Generator[bool]:
         connection.close()
 
 
-def _remove_logs(path: Path) -> None:
-    """Remove what is left of a database that is damaged or gone: SQLite would apply its log to the new one."""
-    for ending in ("-wal", "-shm"):
-        path.with_name(path.name + ending).unlink(missing_ok=True)
+@contextmanager
+def _old_logs(path: Path) -> Generator[Callable[[], None]]:
+    """Yields what gives other names to the logs of a database that is damaged or gone: SQLite would apply them to the new one, and
+    delete those of a file that it cannot read. They are deleted at the end of the block, when the new one is published, and get
+    their names back if it raises."""
+    renamed: list[tuple[Path, Path]] = []
+
+    def put_aside() -> None:
+        for log in (path.with_name(path.name + ending) for ending in ("-wal", "-shm")):
+            if log.exists():
+                renamed.append((log, log.rename(log.with_name(f"{log.name}{_REPLACED}"))))
+
+    try:
+        yield put_aside
+    except BaseException:  # raised again: nothing was replaced
+        for log, aside in renamed:
+            aside.rename(log)
+        raise
+    for _, aside in renamed:
+        aside.unlink(missing_ok=True)
