@@ -85,7 +85,7 @@ def test_what_was_published_without_a_key_is_made_good_by_a_reset(
     migrated_postgres: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The sender's pool gets its connection back after each failure."""
-    monkeypatch.setattr(notifications, "_BATCH_SECONDS", 0.0)
+    monkeypatch.setattr("cloister.storage.event_sender._BATCH_SECONDS", 0.0)
     heard: list[tuple[TenantId, Sequence[Event]]] = []
     listening, telling = open_postgres(migrated_postgres), open_postgres(migrated_postgres)
     sent: list[object] = []

@@ -4,6 +4,7 @@ import base64
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ from cloister.services.conversations.sessions import SessionFields
 from cloister.storage import notifications as notifier
 from cloister.storage.notifications import PollingNotifier
 from cloister.storage.postgres import notifications as postgres_neighbours
-from cloister.storage.sqlite import database as sqlite
+from cloister.storage.sqlite import notifications as sqlite
+from cloister.storage.sqlite.notifications import FOLDER
 from support.clients.event_streams import Stream, following
 from support.databases.engines import Engine, postgres_engine, sqlite_engine
 from support.databases.postgres_server import PostgresServer
@@ -171,7 +173,67 @@ def test_iso_4_a_role_without_grants_can_neither_read_nor_forge_nor_replay_what_
             assert len(told) == 3
 
 
-def test_a_server_notices_what_the_command_line_writes_beside_it(tmp_path: Path) -> None:
+def test_two_servers_on_one_directory_publish_everything_to_each_other_once(tmp_path: Path) -> None:
+    """OPS-4, ISO-4: and each tenant's own to it alone, a title alone and moves too; a confined key sees its project alone."""
+    with ServerProcess(tmp_path / "data") as first, ServerProcess(tmp_path / "data") as second:
+        here, other = first.server.new_tenant(), first.server.new_tenant()
+        there = here.at(second.server)
+        garden, cellar = here.new_project("Garden"), here.new_project("Cellar")
+        confined = here.new_key("read", project_id=garden, confined=True)
+        with (
+            following(here) as stream,
+            following(there) as far,
+            following(there, confined) as inside,
+            following(other.at(second.server)) as foreign,
+        ):
+            here.new_session("rose", project_id=garden)
+            said = here.say("rose", "Ünder the söil.")
+            here.admin.patch("/v1/sessions/rose", {"title": "Roses"})
+            there.new_session("wine", project_id=cellar)
+            here.admin.patch("/v1/sessions/wine", {"project_id": garden})
+            here.admin.patch("/v1/sessions/rose", {"project_id": cellar})
+            there.admin.delete("/v1/sessions/rose")
+            here.new_session("fence", project_id=garden)
+            there.new_session("far fence", project_id=garden)
+            expected = {
+                "rose": ["message.added", "session.changed", "session.changed", "session.created", "session.deleted"],
+                "wine": ["session.changed", "session.created"],
+            }
+            for each in (stream, far, inside):
+                each.until_kind("session.created", "fence")
+                each.until_kind("session.created", "far fence")
+            for each in (stream, far):
+                assert {name: kinds_of(each, name) for name in expected} == expected
+                (added,) = [event for event in each.events if event.kind == "message.added"]
+                assert added.data["message_ids"] == [said["id"]]
+                assert b"der the s" not in each.raw
+            assert kinds_of(inside, "rose") == [
+                "message.added",
+                "session.changed",
+                "session.created",
+                "session.deleted",
+            ]
+            assert kinds_of(inside, "wine") == ["session.created"]
+            assert cellar.encode() not in inside.raw
+            other.new_session("mine")
+            foreign.until_kind("session.created", "mine")
+            assert len(foreign.events) == 1
+            # What the tables show is not published again: two more looks at the file.
+            here.new_session("last", project_id=garden)
+            far.until_kind("session.created", "last")
+            time.sleep(1.5)
+            for each in (stream, far, inside):
+                assert {event.kind for event in each.events} <= {*expected["rose"]}
+                assert kinds_of(each, "last") == ["session.created"]
+
+
+def kinds_of(stream: Stream, session: str) -> list[str]:
+    """Sorted: the events of two processes may come in another order than they were committed in."""
+    return sorted(event.kind for event in stream.events if event.session == session)
+
+
+def test_a_server_is_sent_what_the_command_line_stores(tmp_path: Path) -> None:
+    """OPS-4: each command is a process, which ends at once."""
     data = tmp_path / "data"
     with ServerProcess(data) as process:
         key = (data / LOCAL_KEY_FILE).read_text().strip()
@@ -179,15 +241,54 @@ def test_a_server_notices_what_the_command_line_writes_beside_it(tmp_path: Path)
         with Stream(process.address, key) as stream, following(other) as foreign:
             stream.until_kind("ready")
             beside(data, "sessions", "create", "roses")
-            stream.until_kind("session.changed", "roses")
+            stream.until_kind("session.created", "roses")
             beside(data, "record", "roses", "Water them.")
-            stream.until_kind("session.changed", "roses", number=2)
+            stream.until_kind("message.added", "roses")
             beside(data, "forget", "roses", "--yes")
-            stream.until_kind("reset")
+            stream.until_kind("session.deleted", "roses")
             other.new_session("fence")
             foreign.until_kind("session.created", "fence")
-            assert {told.kind for told in foreign.events} == {"session.created"}
+            assert {event.kind for event in foreign.events} == {"session.created"}
             assert b"Water" not in stream.raw
+        process.stop()
+    assert list((data / FOLDER).iterdir()) == []
+
+
+@pytest.mark.parametrize("reason", ["killed", "no sockets"])
+def test_what_was_stored_and_not_sent_is_found_in_the_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    """OPS-4: the other process was killed before it sent its events, or the file system has no sockets."""
+    if reason == "killed":
+        monkeypatch.setattr(sqlite.SqliteNotifier, "publish", lambda *_: None)
+    else:
+        monkeypatch.setattr(sqlite, "_LONGEST_PATH", 0)
+        monkeypatch.setattr(sqlite, "FOLDER", "no/such/folder")
+    engine, neighbour = sqlite_engine(tmp_path / "data"), sqlite_engine(tmp_path / "data")
+    with engine.closing, neighbour.closing, serving(engine.services()) as server:
+        tenant = server.new_tenant()
+        services = neighbour.services()
+        reach = Reach(tenant=services.api_keys.authenticate(tenant.key).tenant)
+        with following(tenant) as stream:
+            services.sessions.create(reach, SessionFields(external_id="roses"))
+            stream.until_kind("session.changed", "roses")
+            services.record.messages(reach, "roses", [Draft(role="user", content="Red.")])
+            stream.until_kind("session.changed", "roses", number=2)
+            services.forgetting.session(reach, "roses")
+            stream.until_kind("reset")
+
+
+def test_the_socket_of_a_killed_process_is_removed_and_a_long_path_has_sockets_too(tmp_path: Path) -> None:
+    data = tmp_path / ("long " * 20) / ("longer " * 20) / "data"
+    with ServerProcess(data) as first, ServerProcess(data) as second:
+        tenant = first.server.new_tenant()
+        with following(tenant) as stream, following(tenant.at(second.server)) as gone:
+            assert len(list((data / FOLDER).iterdir())) == 2
+            second.kill()
+            gone.until_ended()
+            tenant.new_session("roses")
+            stream.until_kind("session.created", "roses")
+            eventually(lambda: len(list((data / FOLDER).iterdir())) == 1)
 
 
 def beside(data: Path, *arguments: str) -> None:
@@ -213,9 +314,9 @@ def test_iso_4_what_another_process_changes_is_told_within_its_project_alone(tmp
             services.record.messages(reach, "wine", [Draft(role="user", content="Red.")])
             services.forgetting.session(reach, "old wine")
             services.sessions.create(reach, SessionFields(external_id="roses", project=key.project))
-            everything.until_kind("reset")
-            stream.until_kind("session.changed", "roses")
-            assert {(told.kind, told.session) for told in stream.events} == {("session.changed", "roses")}
+            everything.until_kind("session.deleted", "old wine")
+            stream.until_kind("session.created", "roses")
+            assert [(told.kind, told.session) for told in stream.events] == [("session.created", "roses")]
 
 
 @pytest.fixture
@@ -225,7 +326,7 @@ def noticed(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     read = postgres_neighbours.unpacked
 
     class Counted(PollingNotifier):
-        def __init__(self, data_version: Callable[[], int]) -> None:
+        def __init__(self, data_version: Callable[[], object]) -> None:
             super().__init__(lambda: found.append("look") or data_version())
 
     def counted(text: str, own: str) -> object:

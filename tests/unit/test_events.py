@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from cloister.domain.events import Event, of_move, reset, visible_to
 from cloister.domain.identifiers import MessageId, ProjectId, TenantId
 from cloister.domain.scope import Reach
-from cloister.storage.postgres.notifications import packed, unpacked
+from cloister.storage.event_payloads import packed, unpacked
 from support.samples.bare_sessions import bare_session
 
 TENANT = TenantId(1)
@@ -56,7 +56,7 @@ def test_a_reset_reaches_those_whom_it_concerns() -> None:
 
 @given(st.lists(st.tuples(st.integers(1, (1 << 63) - 1).map(TenantId), st.lists(events, max_size=5)), max_size=20))
 def test_what_is_packed_is_unpacked_in_order_and_fits(said: list[tuple[TenantId, list[Event]]]) -> None:
-    payloads = list(packed("me", said))
+    payloads = list(packed("me", said, 8_000))
     assert all(len(payload.encode()) < 8_000 for payload in payloads)
     back = [pair for payload in payloads for pair in unpacked(payload, "you") or []]
     flat = [(tenant, event) for tenant, several in said for event in several]

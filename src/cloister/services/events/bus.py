@@ -22,7 +22,7 @@ from cloister.domain.identifiers import ProjectId, TenantId
 from cloister.domain.patterns import anchored
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
-from cloister.services.events.change_poller import ChangePoller, Versions
+from cloister.services.events.change_poller import MOST_REMEMBERED, ChangePoller, TenantChanges
 from cloister.services.processes import Processes, Seen
 from cloister.storage.interface import Database
 
@@ -55,7 +55,7 @@ class _RingBuffer:
         self.end = begin
         self.subscribers = 0
         self.unused_since = 0.0
-        self.versions: Versions | None = None
+        self.changes = TenantChanges()
         self._events: deque[Event] = deque(maxlen=BUFFER_SIZE)
         self._lock = threading.Lock()
 
@@ -239,11 +239,11 @@ class EventBus:
         return blake2b(data, key=self._secret, person=purpose, digest_size=8).digest()
 
     def _is_wanted(self, tenant: TenantId) -> bool:
-        return self._publisher is not None or tenant in self._buffers
+        return tenant in self._buffers or self._publisher.is_wanted
 
     def _publish(self, tenant: TenantId, events: Sequence[Event]) -> None:
         self._deliver(tenant, events)
-        if self._publisher is not None:
+        if self._publisher.is_wanted:
             self._publisher.publish(tenant, events)
 
     def _deliver(self, tenant: TenantId, events: Sequence[Event]) -> None:
@@ -253,6 +253,10 @@ class EventBus:
             return
         if buffer.is_expired:
             self._drop_expired()
+        buffer.changes.note(events)
+        self._add(tenant, buffer, events)
+
+    def _add(self, tenant: TenantId, buffer: _RingBuffer, events: Sequence[Event]) -> None:
         buffer.add(events)
         for listener in self._publish_listeners:
             listener(tenant)
@@ -277,7 +281,8 @@ class EventBus:
             if not self._is_subscribed:
                 if not self._polls:
                     self._look_for_ended()
-                self._notifier.subscribe(self._deliver, self._catch_up, self._look_for_ended)
+                look = self._look_on if self._polls else self._look_for_ended
+                self._notifier.subscribe(self._deliver, self._catch_up, look)
                 self._is_subscribed = True
 
     def _look_for_ended(self) -> None:
@@ -291,11 +296,11 @@ class EventBus:
 
     def _read_versions(self, tenant: TenantId, buffer: _RingBuffer) -> None:
         """Where changes are polled, remember the present state, so that only later changes are published."""
-        if not self._polls or buffer.versions is not None:
+        if not self._polls or buffer.changes.versions is not None:
             return
         with self._polling:
-            if buffer.versions is None:
-                buffer.versions = self._change_poller.versions(tenant)
+            if buffer.changes.versions is None:
+                buffer.changes.versions = self._change_poller.versions(tenant)
 
     def _catch_up(self) -> None:
         """Other processes may have published events that did not arrive here: poll for changes, or reset all subscribers."""
@@ -305,12 +310,22 @@ class EventBus:
             if not self._polls:
                 self._deliver(tenant, [reset(self._clock(), wide=True)])
                 continue
-            with self._polling:
-                if buffer.versions is None:
-                    continue
-                events, buffer.versions = self._change_poller.changes(tenant, buffer.versions)
-            if events:
-                self._deliver(tenant, events)
+            self._look_for_changes(tenant, buffer)
+
+    def _look_on(self) -> None:
+        """Look at the tables of tenants with events, although no other process wrote since the last look: an event explains a
+        change that was made before it, and none that is made later. Alone, this is left until there are many events."""
+        fewest = 1 if self._publisher.is_wanted else MOST_REMEMBERED
+        with self._lock:
+            buffers = [(own, buffer) for own, buffer in self._buffers.items() if buffer.changes.delivered >= fewest]
+        for tenant, buffer in buffers:
+            self._look_for_changes(tenant, buffer)
+
+    def _look_for_changes(self, tenant: TenantId, buffer: _RingBuffer) -> None:
+        with self._polling:
+            events = buffer.changes.look(self._change_poller, tenant)
+        if events:
+            self._add(tenant, buffer, events)
 
     def _drop_expired(self) -> None:
         with self._lock:

@@ -10,19 +10,18 @@ Every role that can connect may LISTEN and NOTIFY, so payloads are encrypted and
 that is not, because it is forged or from an older version, causes at most one `reset` a minute.
 """
 
-import json
 import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from queue import Empty, SimpleQueue
-from typing import Any
+from collections.abc import Callable, Sequence
 
 from cloister.domain.errors import CloisterError, StorageError
 from cloister.domain.events import Event, reset
 from cloister.domain.identifiers import TenantId
 from cloister.domain.timestamps import now
+from cloister.storage.event_payloads import TenantEvents, packed, unpacked
+from cloister.storage.event_sender import EventSender
 from cloister.storage.notifications import OnEvents, PollingNotifier, Publisher
 from cloister.storage.postgres.connections import Connections
 from cloister.storage.postgres.driver import Connection, conninfo_to_dict, make_conninfo, psycopg
@@ -30,12 +29,10 @@ from cloister.storage.postgres.notification_envelopes import LARGEST_TEXT, Envel
 from cloister.storage.postgres.row_security import TENANT_ROLE
 
 LOGGER = logging.getLogger("cloister.events")
-_BATCH_SECONDS = 0.02
 _LISTEN_SECONDS = 0.5
 _RECONNECT_SECONDS = 1.0
 _WAIT_SECONDS = 5.0
 _FORGED_SECONDS = 60.0
-_FORM = 1
 # The channel is named by the schema, because another Cloister in the same database may have a tenant with the same id.
 _CHANNEL = "'cloister_events_' || CAST(CAST(to_regnamespace(quote_ident(current_schema())) AS oid) AS text)"
 _NOTIFY = f"SELECT count(pg_notify({_CHANNEL}, payload)) FROM unnest(CAST(%s AS text[])) AS payload".encode()
@@ -44,8 +41,6 @@ _SNAPSHOT = b"SELECT CAST(pg_current_snapshot() AS text)"
 _KEY = b"SELECT secret FROM notification_key"
 # TCP keepalive: a lost connection is noticed within half a minute.
 _KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
-
-_TenantEvents = tuple[TenantId, Sequence[Event]]
 
 
 class PostgresNotifier:
@@ -59,9 +54,7 @@ class PostgresNotifier:
         self._connections = connections
         self._origin = secrets.token_hex(8)
         self._stopping = threading.Event()
-        self._lock = threading.Lock()
-        self._queue: SimpleQueue[_TenantEvents | None] = SimpleQueue()
-        self._sender: threading.Thread | None = None
+        self._sender = EventSender("cloister-notify", lambda batch: self._send(batch))
         self._listener: threading.Thread | None = None
         self._unsent: set[TenantId] = set()
         self._outgoing: Envelopes | None = None
@@ -71,12 +64,13 @@ class PostgresNotifier:
     def publisher(self) -> Publisher:
         return self
 
+    @property
+    def is_wanted(self) -> bool:
+        """True: which other processes listen is not known."""
+        return True
+
     def publish(self, tenant: TenantId, events: Sequence[Event]) -> None:
-        self._queue.put((tenant, events))
-        if self._sender is None:
-            with self._lock:
-                if self._sender is None and not self._stopping.is_set():
-                    self._sender = _started("cloister-notify", self._send_queued)
+        self._sender.publish(tenant, events)
 
     def subscribe(
         self, on_events: OnEvents, on_missed: Callable[[], None], on_look: Callable[[], None] = lambda: None
@@ -91,13 +85,11 @@ class PostgresNotifier:
         ready.wait(_WAIT_SECONDS)
 
     def close(self) -> None:
-        with self._lock:
-            self._stopping.set()
-            self._queue.put(None)
+        self._stopping.set()
+        self._sender.close()
         self._poller.close()
-        for thread in (self._sender, self._listener):
-            if thread is not None:
-                thread.join(_WAIT_SECONDS)
+        if self._listener is not None:
+            self._listener.join(_WAIT_SECONDS)
 
     def _snapshot(self) -> str:
         """Which transactions are committed and which are not, which every write changes, also one of this process."""
@@ -106,34 +98,16 @@ class PostgresNotifier:
             assert row is not None
             return row[0]
 
-    def _send_queued(self) -> None:
-        while (first := self._queue.get()) is not None:
-            self._stopping.wait(_BATCH_SECONDS)
-            batch, is_last = self._batch(first)
-            self._send(batch)
-            if is_last:
-                return
-
-    def _batch(self, first: _TenantEvents) -> tuple[list[_TenantEvents], bool]:
-        """All that is queued, and whether the notifier was closed behind it."""
-        batch = [first]
-        while True:
-            try:
-                following = self._queue.get_nowait()
-            except Empty:
-                return batch, False
-            if following is None:
-                return batch, True
-            batch.append(following)
-
-    def _send(self, batch: Sequence[_TenantEvents]) -> None:
+    def _send(self, batch: Sequence[TenantEvents]) -> None:
         """Publish a batch. If it fails, its tenants get a `reset` with the next batch that is sent."""
         lost = [(tenant, [reset(now(), wide=True)]) for tenant in self._unsent]
         try:
             with self._connections.transaction("BEGIN") as connection:
                 if self._outgoing is None:
                     self._outgoing = self._envelopes(connection)
-                connection.execute(_NOTIFY, [[*map(self._outgoing.seal, packed(self._origin, [*batch, *lost]))]])
+                connection.execute(
+                    _NOTIFY, [[*map(self._outgoing.seal, packed(self._origin, [*batch, *lost], LARGEST_TEXT))]]
+                )
             self._unsent.clear()
         except CloisterError:
             self._unsent.update(tenant for tenant, _ in batch)
@@ -191,42 +165,6 @@ class PostgresNotifier:
         self._next_forged = time.monotonic() + _FORGED_SECONDS
         LOGGER.warning("a notification that was not sealed with this database's key")
         on_missed()
-
-
-def packed(origin: str, batch: Iterable[_TenantEvents]) -> Iterator[str]:
-    """Events as JSON texts, in order, in as few payloads as PostgreSQL's limit on their size allows."""
-    head = json.dumps([_FORM, origin])[:-1]
-    entries: list[str] = []
-    size = 0
-    for tenant, events in batch:
-        for event in events:
-            entry = json.dumps([tenant, *event], ensure_ascii=False, separators=(",", ":"))
-            if entries and size + len(entry.encode()) + 1 > LARGEST_TEXT - len(head) - 1:
-                yield f"{head},{','.join(entries)}]"
-                entries, size = [], 0
-            entries.append(entry)
-            size += len(entry.encode()) + 1
-    if entries:
-        yield f"{head},{','.join(entries)}]"
-
-
-def unpacked(payload: str, own: str) -> list[_TenantEvents] | None:
-    """The events of another process's payload; empty for a payload of our own, None for one that another version formatted."""
-    try:
-        form, origin, *entries = json.loads(payload)
-        if origin == own:
-            return []
-        if form != _FORM:
-            return None
-        return [(tenant, [_event(*fields)]) for tenant, *fields in entries]
-    except (ValueError, TypeError, RecursionError):
-        return None
-
-
-def _event(*fields: Any) -> Event:
-    if len(fields) != len(Event._fields):
-        raise ValueError("an event of another form")
-    return Event(*fields)
 
 
 def _started(name: str, work: Callable[[], None]) -> threading.Thread:

@@ -26,7 +26,6 @@ from cloister.domain.maintenance.backup import BackupReport, StepProgress
 from cloister.domain.maintenance.vacuum import VacuumReport
 from cloister.domain.scope import Reach
 from cloister.storage.interface import Row, Transaction, Value
-from cloister.storage.notifications import PollingNotifier
 from cloister.storage.queries import load_queries, split_queries
 from cloister.storage.sqlite.backup import write_backup
 from cloister.storage.sqlite.checkpoints import Checkpoints, truncated
@@ -43,6 +42,7 @@ from cloister.storage.sqlite.connections import (
 from cloister.storage.sqlite.file_identity import FileIdentity
 from cloister.storage.sqlite.file_scan import count_rows
 from cloister.storage.sqlite.group_commit import BatchKind, GroupCommit
+from cloister.storage.sqlite.notifications import SqliteNotifier
 from cloister.storage.sqlite.process_locks import SqliteProcessLocks
 from cloister.storage.sqlite.transaction import SqliteTransaction, Statement
 from cloister.storage.sqlite.vacuum import vacuum_file
@@ -115,7 +115,7 @@ class SqliteDatabase:
         self._readers: deque[apsw.Connection] = deque()
         self._closed = False
         self.checkpoints = Checkpoints(path, self.between_writes)
-        self.notifier = PollingNotifier(lambda: self.between_writes(lambda own: own.pragma("data_version")))
+        self.notifier = SqliteNotifier(path.parent, self._data_version)
 
     def read(self, reach: Reach) -> AbstractContextManager[Transaction]:
         return _ReadTransaction(self, reach)
@@ -194,6 +194,9 @@ class SqliteDatabase:
 
     def unscoped_query(self, name: str) -> str:
         return self._unscoped_queries[name]
+
+    def _data_version(self) -> object:
+        return self.between_writes(lambda own: own.pragma("data_version"))
 
     def between_writes(self, work: Callable[[apsw.Connection], T]) -> T:
         try:
