@@ -2,18 +2,22 @@
 
     python benchmarks/overload.py [--contexts 2000] [--flood 100] [--readers 1000] [--seconds 5]
 
-`cloister serve` runs in a process of its own and shares the cores with this one. Only the ratios, and what was refused, say
-something about another machine.
+`cloister serve`, the flood, the readers of events and the quiet client run in a process each, so that clients do not wait for each
+other, and share the cores. Only the ratios, and what was refused, say something about another machine.
 """
 
 import argparse
 import asyncio
 import json
+import multiprocessing
 import os
 import resource
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager
+from multiprocessing.queues import SimpleQueue as Queue
 from pathlib import Path
 from typing import Any
 
@@ -73,12 +77,10 @@ class Load:
         tenant = await self._new_tenant()
         quiet = self._service.request("GET", "/v1/sessions?limit=1", key=tenant)
         alone = await self._latencies(quiet, seconds)
-        stop = asyncio.Event()
-        flood = [asyncio.create_task(self._repeat(stop)) for _ in range(clients)]
-        await asyncio.sleep(1)
-        flooded = await self._latencies(quiet, seconds)
-        stop.set()
-        codes = sum((task.result() for task in await _done(flood)), Counter[int]())
+        with _in_process(_flood, self._service, clients) as flood:
+            await asyncio.sleep(1)
+            flooded = await self._latencies(quiet, seconds)
+        codes = flood.get()
         before, after = _p95(alone), _p95(flooded)
         print(
             f"quiet tenant, p95: alone {before:.1f} ms, under {clients} clients of another {after:.1f} ms, "
@@ -91,17 +93,10 @@ class Load:
             await _exchange(connection, self._service.request("POST", "/v1/sessions", {"external_id": f"w{writer}"}))
             connection[1].close()
         without, cost_without = await self._writes(seconds)
-        readers = [await self._connect() for _ in range(count)]
-        for _, writer in readers:
-            writer.write(self._service.request("GET", "/v1/events"))
-        tasks = [asyncio.create_task(_drain(reader)) for reader, _ in readers]
-        await asyncio.sleep(2)
-        with_them, cost_with = await self._writes(seconds)
-        for task in tasks:
-            task.cancel()
-        for _, writer in readers:
-            writer.close()
-        received = sum(each for each in await asyncio.gather(*tasks, return_exceptions=True) if isinstance(each, int))
+        with _in_process(_follow, self._service, count) as following:
+            await asyncio.sleep(2)
+            with_them, cost_with = await self._writes(seconds)
+        received = following.get()
         print(
             f"writes a second: {without:.0f} without readers of events, {with_them:.0f} with {count}, "
             f"ratio {with_them / without:.2f}; processor time of the server a write {cost_without:.2f} ms and {cost_with:.2f} ms; "
@@ -139,14 +134,6 @@ class Load:
         connection[1].close()
         return taken
 
-    async def _repeat(self, stop: asyncio.Event) -> Counter[int]:
-        connection, codes = await self._connect(), Counter[int]()
-        while not stop.is_set():
-            status, _ = await _exchange(connection, self._context())
-            codes[status] += 1
-        connection[1].close()
-        return codes
-
     async def _new_tenant(self) -> str:
         connection = await self._connect()
         request = self._service.request("POST", "/operator/tenants", {"name": "Quiet"}, key=OPERATOR)
@@ -156,14 +143,81 @@ class Load:
         return json.loads(body[1])["admin_key"]
 
     def _context(self) -> bytes:
-        body = {"session_id": "small/ask", "query": self._questions.next()}
-        return self._service.request("POST", "/v1/context", body)
+        return _context(self._service, self._questions)
 
     async def _connect(self) -> "Connection":
-        return await asyncio.open_connection("127.0.0.1", self._service.port)
+        return await _connect(self._service)
 
 
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+Clients = Callable[[Service, int, asyncio.Event], Coroutine[Any, Any, object]]
+
+
+@contextmanager
+def _in_process(clients: Clients, service: Service, count: int) -> Generator["Queue[Any]"]:
+    """Run clients in a process of their own until the block ends. Yields a queue, which then has what they return."""
+    spawning = multiprocessing.get_context("spawn")
+    started, stop, result = spawning.Event(), spawning.Event(), spawning.SimpleQueue()
+    process = spawning.Process(target=_run, args=(clients, service, count, started, stop, result))
+    process.start()
+    try:
+        started.wait()
+        yield result
+    finally:
+        stop.set()
+        process.join()
+
+
+def _run(clients: Clients, service: Service, count: int, started: Any, stop: Any, result: "Queue[Any]") -> None:
+    async def main() -> object:
+        stopping = asyncio.Event()
+        running = asyncio.create_task(clients(service, count, stopping))
+        started.set()
+        await asyncio.to_thread(stop.wait)
+        stopping.set()
+        return await running
+
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    result.put(asyncio.run(main()))
+
+
+async def _flood(service: Service, count: int, stopping: asyncio.Event) -> Counter[int]:
+    """Ask for contexts as fast as they are answered; returns how often each status was."""
+    questions = Questions()
+
+    async def repeat() -> Counter[int]:
+        connection, codes = await _connect(service), Counter[int]()
+        while not stopping.is_set():
+            status, _ = await _exchange(connection, _context(service, questions))
+            codes[status] += 1
+        connection[1].close()
+        return codes
+
+    return sum(await asyncio.gather(*(repeat() for _ in range(count))), Counter[int]())
+
+
+async def _follow(service: Service, count: int, stopping: asyncio.Event) -> int:
+    """Follow the events; returns how many bytes came."""
+    readers = [await _connect(service) for _ in range(count)]
+    for _, writer in readers:
+        writer.write(service.request("GET", "/v1/events"))
+    tasks = [asyncio.create_task(_drain(reader)) for reader, _ in readers]
+    await stopping.wait()
+    for task in tasks:
+        task.cancel()
+    for _, writer in readers:
+        writer.close()
+    return sum(each for each in await asyncio.gather(*tasks, return_exceptions=True) if isinstance(each, int))
+
+
+def _context(service: Service, questions: Questions) -> bytes:
+    body = {"session_id": "small/ask", "query": questions.next()}
+    return service.request("POST", "/v1/context", body)
+
+
+async def _connect(service: Service) -> Connection:
+    return await asyncio.open_connection("127.0.0.1", service.port)
 
 
 async def _exchange(connection: Connection, request: bytes) -> tuple[int, float]:
@@ -187,11 +241,6 @@ async def _drain(reader: asyncio.StreamReader) -> int:
     except asyncio.CancelledError:
         pass
     return received
-
-
-async def _done(tasks: list["asyncio.Task[Any]"]) -> list["asyncio.Task[Any]"]:
-    await asyncio.gather(*tasks)
-    return tasks
 
 
 def _processor_seconds(pid: int) -> float:

@@ -4,7 +4,8 @@
 
 For each number of pools: a project that is divided by user, a few messages of each; then a process of its own that searches in
 every pool, in a shuffled order, as often as there are rounds. Milliseconds are processor time of one search, the mean of a round;
-megabytes are resident memory, beyond that of the process after its first pool. The limit of the cache is `CLOISTER_POOL_CACHE_MB`.
+megabytes are resident memory, beyond that of the process after its first pool; beside it what the cache counts of itself, and its
+limit, which is `CLOISTER_POOL_CACHE_MB`.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from cloister import Cloister
 
@@ -52,7 +53,8 @@ def main() -> None:
     print(json.dumps(reports) if given.json else readable(reports))
 
 
-def fill(directory: Path, pools: int, messages: int) -> None:
+def fill(directory: Path, pools: int, messages: int) -> str:
+    """Returns the id of the project."""
     with Cloister(directory) as memory:
         project = memory.create_project(PROJECT, member_visibility="private").project_id
         for number in range(pools):
@@ -60,6 +62,7 @@ def fill(directory: Path, pools: int, messages: int) -> None:
             memory.create_session(user, project_id=project, user_id=user)
             said = [{"role": "user", "content": f"{SAID[at % len(SAID)]}, {number + at}"} for at in range(messages)]
             memory.record_batch(user, said)
+    return project
 
 
 def search_all(directory: Path, pools: int, rounds: int) -> dict[str, Any]:
@@ -75,7 +78,14 @@ def search_all(directory: Path, pools: int, rounds: int) -> dict[str, Any]:
             for at, user in enumerate(users):
                 memory.search(QUESTIONS[at % len(QUESTIONS)], session_id=user)
             milliseconds.append(round((time.process_time() - began) * 1_000 / pools, 3))
-        return {"pools": pools, "milliseconds": milliseconds, "megabytes": round(resident() - before, 1)}
+        cache = cast(Any, memory)._backend.services.index.cache
+        return {
+            "pools": pools,
+            "milliseconds": milliseconds,
+            "megabytes": round(resident() - before, 1),
+            "cached": round(cache.nbytes / 1e6, 1),
+            "limit": round(cache.byte_limit / 1e6, 1),
+        }
 
 
 def resident() -> float:
@@ -85,10 +95,12 @@ def resident() -> float:
 
 
 def readable(reports: list[dict[str, Any]]) -> str:
-    lines = [f"{'pools':>10}{'ms a search, round by round':>32}{'MB':>10}"]
+    lines = [f"{'pools':>10}{'ms a search, round by round':>32}{'MB':>10}{'cached MB':>12}{'limit MB':>12}"]
     for report in reports:
         times = " ".join(f"{each:.2f}" for each in report["milliseconds"])
-        lines.append(f"{report['pools']:>10}{times:>32}{report['megabytes']:>10}")
+        lines.append(
+            f"{report['pools']:>10}{times:>32}{report['megabytes']:>10}{report['cached']:>12}{report['limit']:>12}"
+        )
     return "\n".join(lines)
 
 

@@ -7,6 +7,7 @@ import pytest
 from support.clients.event_streams import following
 from support.samples.odd_names import NAMES
 from support.servers.http_server import Server, Tenant, segment
+from support.servers.pairs import one_process
 
 
 def test_iso_4_two_tenants_with_the_same_names_hear_only_themselves(server: Server) -> None:
@@ -139,6 +140,7 @@ def test_a_name_with_a_line_break_does_not_come_in(tenant: Tenant, name: str) ->
     assert tenant.admin.post("/v1/sessions", {"external_id": name}).status_code == 422
 
 
+@one_process
 def test_iso_4_ids_tell_nothing(tenant: Tenant) -> None:
     """An event has one id for all who see it with the same reach, whatever happened in between and whenever they came, and another
     for everybody else: nobody can count what they may not see."""

@@ -10,6 +10,7 @@ from cloister.domain.timestamps import iso, now
 from support.clients.event_streams import Stream, following
 from support.databases.engines import Engine
 from support.servers.http_server import Server, ServerProcess, Tenant, serving
+from support.servers.pairs import one_process
 
 SECOND = 1_000_000
 
@@ -77,6 +78,7 @@ def test_sigterm_ends_streams_and_the_process(tmp_path: Path) -> None:
         assert [line["status"] for line in logged if line.get("route") == "/v1/events"] == [200]
 
 
+@one_process
 def test_a_reader_who_goes_away_leaves_nothing_behind(server: Server, tenant: Tenant) -> None:
     assert server.services is not None
     running = "cloister_http_requests_running"

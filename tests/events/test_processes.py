@@ -254,13 +254,17 @@ def test_a_server_is_sent_what_the_command_line_stores(tmp_path: Path) -> None:
     assert list((data / FOLDER).iterdir()) == []
 
 
+def unsent(*_: object) -> None:
+    """Publish nothing."""
+
+
 @pytest.mark.parametrize("reason", ["killed", "no sockets"])
 def test_what_was_stored_and_not_sent_is_found_in_the_tables(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: str
 ) -> None:
     """OPS-4: the other process was killed before it sent its events, or the file system has no sockets."""
     if reason == "killed":
-        monkeypatch.setattr(sqlite.SqliteNotifier, "publish", lambda *_: None)
+        monkeypatch.setattr(sqlite.SqliteNotifier, "publish", unsent)
     else:
         monkeypatch.setattr(sqlite, "_LONGEST_PATH", 0)
         monkeypatch.setattr(sqlite, "FOLDER", "no/such/folder")

@@ -11,6 +11,7 @@ from cloister.domain.identifiers import new_session_id
 from support.clients.event_streams import following, inside
 from support.isolation.twin_tenants import new_message
 from support.servers.http_server import Server, Tenant
+from support.servers.pairs import one_process
 from support.waiting import eventually
 
 READERS = 1_000
@@ -27,6 +28,7 @@ def _silent_reader(tenant: Tenant) -> socket.socket:
     return silent
 
 
+@one_process
 def test_a_reader_that_never_reads_is_cut_and_nobody_waits_for_it(
     server: Server, tenant: Tenant, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -6,10 +6,12 @@ import cloister.interfaces.http.events.routes as wire
 from cloister.services.events.bus import BUFFER_SIZE
 from support.clients.event_streams import following, inside
 from support.servers.http_server import Server, Tenant
+from support.servers.pairs import one_process
 
 GARBAGE = ["0", "-1", "x", "é", "0" * 48, "f" * 48, "0" * 47, "a" * 5_000, "%00", "null", "' OR 1=1", " "]
 
 
+@one_process
 @pytest.mark.parametrize("way", ["header", "query"])
 def test_who_comes_again_misses_nothing_and_hears_nothing_twice(tenant: Tenant, way: str) -> None:
     with following(tenant) as stream:
@@ -25,6 +27,7 @@ def test_who_comes_again_misses_nothing_and_hears_nothing_twice(tenant: Tenant, 
         assert stream.up_to("fence") == missed
 
 
+@one_process
 def test_the_header_wins_over_the_query_because_a_browser_repeats_its_address(tenant: Tenant) -> None:
     with following(tenant) as stream:
         tenant.new_session("first")
@@ -70,6 +73,7 @@ def test_iso_4_the_id_of_another_tenant_is_one_that_nobody_gave(server: Server) 
         assert b"theirs" not in stream.raw
 
 
+@one_process
 def test_iso_4_an_id_of_an_unconfined_reader_opens_no_more_to_a_confined_one(tenant: Tenant) -> None:
     garden = tenant.new_project("Garden")
     key = tenant.new_key("read", project_id=garden, confined=True)
@@ -84,6 +88,7 @@ def test_iso_4_an_id_of_an_unconfined_reader_opens_no_more_to_a_confined_one(ten
         assert b"wine" not in stream.raw
 
 
+@one_process
 def test_who_was_away_for_too_long_is_told_to_read_again_and_goes_on_from_there(server: Server, tenant: Tenant) -> None:
     tenant.new_session("roses")
     with following(tenant) as stream:
@@ -100,6 +105,7 @@ def test_who_was_away_for_too_long_is_told_to_read_again_and_goes_on_from_there(
         assert stream.up_to("second fence") == [("session.created", "fence")]
 
 
+@one_process
 def test_a_quiet_stream_is_kept_alive_and_its_place_with_it(
     server: Server, tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:

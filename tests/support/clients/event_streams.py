@@ -3,6 +3,7 @@
 import json
 import socket
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
@@ -14,6 +15,7 @@ from cloister.domain.identifiers import parse_tenant_id
 from cloister.domain.scope import Reach
 from cloister.services.events.bus import EventBus
 from support.servers.http_server import Server, Tenant
+from support.servers.pairs import PAIR
 
 PATIENCE = 30
 
@@ -90,9 +92,17 @@ class Stream:
 
     def up_to(self, session: str) -> list[tuple[str, str]]:
         """Kinds and sessions of all that was told before this session was made: a fence that others can be held against."""
+        return [(told.kind, told.data.get("session_id", "")) for told in self.before(session)]
+
+    def before(self, session: str) -> list[Told]:
         self.until_kind("session.created", session)
-        seen = [(told.kind, told.data.get("session_id", "")) for told in self.events]
-        return seen[: seen.index(("session.created", session))]
+        events = list(self.events)
+        if PAIR:
+            # Those of the other process come a moment later than our own: all have the time at which they were published.
+            time.sleep(0.3)
+            events = sorted(self.events, key=lambda event: event.data.get("created_at", ""))
+        names = [(told.kind, told.data.get("session_id")) for told in events]
+        return events[: names.index(("session.created", session))]
 
     def _read(self) -> None:
         block: list[str] = []
@@ -132,6 +142,8 @@ class Stream:
 
 def following(tenant: Tenant, key: str | None = None, behind: str | None = None, **parameters: str) -> Stream:
     """From now on, or from behind an id; what happens from when this returns is told."""
+    if PAIR:
+        time.sleep(0.2)  # what the other process has published before may still be on its way
     headers = {} if behind is None else {"Last-Event-ID": behind}
     stream = Stream(tenant.address, key or tenant.key, headers, **parameters)
     if behind is None and not parameters.get("last_event_id"):

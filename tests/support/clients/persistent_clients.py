@@ -15,7 +15,6 @@ from support.clients.event_streams import Stream
 from support.servers.http_server import Tenant
 
 SESSION = "roses"
-_ATTEMPTS = 40
 _PAUSE = 0.05
 _REPEATED = frozenset({429, 503})
 
@@ -24,8 +23,11 @@ class PersistentClients:
     """`acknowledged` are the texts of writes that were answered, `chats` the sessions whose reply was read to its end, `told` what
     clients were told and how often, `failed` what a client would not repeat."""
 
-    def __init__(self, tenant: Tenant) -> None:
+    def __init__(self, tenant: Tenant, *, attempts: int = 40, waits_for_turns: bool = False) -> None:
+        """With `waits_for_turns` a turn in progress is waited for: where its process lives on, it ends with its lease."""
         self.tenant = tenant
+        self._busy = _REPEATED | {409} if waits_for_turns else _REPEATED
+        self._attempts = attempts
         self.acknowledged: list[str] = []
         self.chats: list[str] = []
         self.failed: list[str] = []
@@ -79,6 +81,19 @@ class PersistentClients:
             chat for chat in self.chats if [each["role"] for each in messages(self.tenant, chat)].count("user") != 1
         ]
 
+    def reordered(self) -> list[str]:
+        """The acknowledged writes that are stored before an earlier one of the same writer."""
+        positions = {each["content"]: at for at, each in enumerate(messages(self.tenant, SESSION))}
+        latest: dict[str, int] = {}
+        found: list[str] = []
+        for text in self.acknowledged:
+            writer, position = text.rpartition(" ")[2], positions.get(text)
+            if position is not None:
+                if position < latest.get(writer, -1):
+                    found.append(text)
+                latest[writer] = max(position, latest.get(writer, -1))
+        return found
+
     def inconsistent(self) -> list[str]:
         """The chats that do not end with the completed reply that was read."""
         return [chat for chat in self.chats if messages(self.tenant, chat)[-1]["status"] != "completed"]
@@ -103,7 +118,7 @@ class PersistentClients:
 
     def _asked(self, method: str, path: str, **given: Any) -> httpx2.Response | None:
         """The successful answer to a request, repeated as a client does."""
-        for _ in range(_ATTEMPTS):
+        for _ in range(self._attempts):
             try:
                 with self.tenant.client() as http:
                     answer = http.request(method, path, **given)
@@ -117,7 +132,7 @@ class PersistentClients:
                 self.told[answer.json()["code"]] += 1
             time.sleep(_PAUSE)
         else:
-            self.failed.append(f"{method} {path}: no success in {_ATTEMPTS} attempts")
+            self.failed.append(f"{method} {path}: no success in {self._attempts} attempts")
             return None
         self.failed.append(f"{method} {path}: {answer.status_code} {answer.text}")
         return None
@@ -127,7 +142,7 @@ class PersistentClients:
         while not self._stop.is_set():
             session, number = f"{name}-{number}", number + 1
             body = asking(session, "Tell me.")
-            for _ in range(_ATTEMPTS):
+            for _ in range(self._attempts):
                 end = self._streamed(body)
                 if end == "completed":
                     self.chats.append(session)
@@ -143,7 +158,7 @@ class PersistentClients:
 
     def _again(self, session: str) -> dict[str, Any]:
         """What a client sends after a reply that did not end: the question again, unless it is stored."""
-        for _ in range(_ATTEMPTS):
+        for _ in range(self._attempts):
             try:
                 with self.tenant.client() as http:
                     answer = http.get(f"/v1/sessions/{session}/messages")
@@ -161,7 +176,7 @@ class PersistentClients:
             with self.tenant.client() as http, http.stream("POST", "/v1/chat/stream", json=body) as response:
                 if response.status_code != 200:
                     response.read()
-                    return "busy" if response.status_code in _REPEATED else f"refused: {response.text}"
+                    return "busy" if response.status_code in self._busy else f"refused: {response.text}"
                 reply = Reader(response).rest()
         except httpx2.TransportError:
             return "cut"

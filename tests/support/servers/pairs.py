@@ -8,6 +8,8 @@ import os
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 
+import pytest
+
 from cloister.bootstrap import Services
 from support.databases.engines import Engine
 from support.servers.fake_endpoint import FakeEndpoint
@@ -15,6 +17,9 @@ from support.servers.http_server import Server, ServerProcess, new_client, servi
 from support.servers.round_robin import round_robin
 
 PAIR = os.environ.get("CLOISTER_PAIR", "")
+one_process = pytest.mark.skipif(
+    PAIR == "processes", reason="changes something inside the server, or needs the ids of one process"
+)
 
 
 @contextmanager
