@@ -44,7 +44,7 @@ _CONFLICTS = (errors.SerializationFailure, errors.DeadlockDetected, RowRemoved)
 _LOCAL = "SET LOCAL ROLE {role}; SET LOCAL lock_timeout = {lock}; SET LOCAL cursor_tuple_fraction = 1"
 _LOCAL_TENANT = b"; SET LOCAL cloister.tenant = '%d'"
 _LOCAL_DURABLE = b"; SET LOCAL synchronous_commit = on"
-_HAS_WRITTEN = b"SELECT pg_current_xact_id_if_assigned() IS NOT NULL"
+_HAS_STORED = b"SELECT pg_current_xact_id_if_assigned() IS NOT NULL"
 
 
 class Connections:
@@ -120,12 +120,12 @@ class Connections:
     def write(self, opening: str, work: Callable[[Connection], T], *, tenant: TenantId | None = None) -> T:
         """Run `work` in a transaction. After a deadlock or another conflict it is retried, after a random pause. While writes fail,
         a transaction that has written something shows that they succeed again."""
-        has_written = False
+        has_stored = False
 
         def watched(connection: Connection) -> T:
-            nonlocal has_written
+            nonlocal has_stored
             result = work(connection)
-            has_written = connection.execute(_HAS_WRITTEN).fetchone() == (True,)
+            has_stored = connection.execute(_HAS_STORED).fetchone() == (True,)
             return result
 
         try:
@@ -136,7 +136,7 @@ class Connections:
             else:
                 self._status.failed_with(error)
             raise
-        if has_written:
+        if has_stored:
             self._status.succeeded()
         return result
 
