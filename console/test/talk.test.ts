@@ -61,6 +61,28 @@ describe("a conversation", () => {
     stop();
   });
 
+  it("keeps what is typed while the end is being loaded for words that were sent before", async () => {
+    const end = later<unknown>();
+    const pages: unknown[] = [page(1, 2, { newer: "after2" }), end.promise];
+    answering({
+      "GET /v1/sessions?": () => session(4),
+      "GET /v1/sessions/one/messages?around=": () => pages.shift(),
+      "GET /v1/sessions/one/messages?before=end": () => pages.shift(),
+      "GET /v1/chat/": () => new Refused(404, "none"),
+      "POST /v1/chat/stream": () => new Refused(503, "overloaded"),
+    });
+    const talk = new Talk("one", HOST);
+    const stop = talk.open("msg_1");
+    await settled();
+    const first = talk.send("The first words");
+    await talk.send("The second words");
+    expect(drafts.of("one")).toBe("The second words");
+    end.answer(page(3, 4));
+    await first;
+    expect(drafts.of("one")).toBe("The first words\nThe second words");
+    stop();
+  });
+
   it("shows the later of two readings, whichever arrives last", async () => {
     const slow = later<unknown>();
     const pages: unknown[] = [page(1, 2), slow.promise, page(1, 4)];

@@ -21,6 +21,7 @@ export class Talk {
   private loaded: Loaded = NOTHING_LOADED;
   private exists = false;
   private running = false;
+  private isPreparing = false;
   /** What had arrived of a reply that broke off, until the server has a reply to the same question. */
   private lost: Said | null = null;
   private lastKey = 0;
@@ -71,13 +72,14 @@ export class Talk {
 
   /** Say something. Files are recorded before it, each as messages with its name. Returns those that could not be. */
   async send(text: string, files: readonly ReadFile[] = []): Promise<readonly ReadFile[]> {
-    if (this.running) {
+    if (this.running || this.isPreparing) {
       drafts.put(this.session, text);
       return files;
     }
-    // From now on: a page that is left while files are sent gives the words back.
-    drafts.sending(this.session, text, this.lastQuestion()?.id ?? null);
+    this.isPreparing = true;
+    drafts.sending(this.session, text, this.lastQuestion()?.id ?? null); // given back by a page that is left while files are sent
     const left = await this.prepare(files);
+    this.isPreparing = false;
     if (left === null || left.length > 0 || this.isRunning()) {
       drafts.giveBack(this.session);
       return left ?? files;
@@ -101,8 +103,7 @@ export class Talk {
   private async attach(files: readonly ReadFile[]): Promise<readonly ReadFile[]> {
     this.become({ busy: true, notice: null });
     const left = [...files];
-    // Known before: the events of what is stored here arrive in the middle.
-    let isFirst = this.state.messages.length === 0;
+    let isFirst = this.state.messages.length === 0; // the events of what is stored here arrive in the middle
     try {
       if (!this.exists) await createSession({ external_id: this.session, project_id: this.project });
       for (const file of files) {
@@ -114,9 +115,8 @@ export class Talk {
       await this.reload();
     } catch (error) {
       this.become({ notice: trouble(error) });
-    } finally {
-      this.become({ busy: false });
     }
+    this.become({ busy: false });
     return left;
   }
 
