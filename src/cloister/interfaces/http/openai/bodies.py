@@ -48,8 +48,8 @@ _WITHOUT_EFFECT = frozenset(
 _REFUSED: Mapping[str, tuple[tuple[object, ...], str]] = {
     "audio": ((), "is not supported here: replies are text."),
     "modalities": ((["text"],), 'must be ["text"]: replies are text.'),
-    "functions": ((), "is not supported here: send `tools` of the type function."),
-    "function_call": ((), "is not supported here: send `tool_choice`."),
+    "functions": (([],), "is not supported here: send `tools` of the type function."),
+    "function_call": (("none",), "is not supported here: send `tool_choice`."),
     "web_search_options": ((), f"is not supported here: {HOSTED_TOOL}"),
     "logprobs": ((False,), "is not supported here: replies have no log probabilities."),
     "top_logprobs": ((0,), "is not supported here: replies have no log probabilities."),

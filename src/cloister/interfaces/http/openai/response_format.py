@@ -66,15 +66,16 @@ class ResponseFormat:
         index = self._index(event)
         is_first = index not in self._positions
         self._take(event)
-        item = self._item(index)
-        where = {"output_index": self._positions[index], "item_id": item["id"]}
+        kind = self._kind(index)
+        where = {"output_index": self._positions[index], "item_id": self._item_id(index, kind)}
         if is_first:
+            item = self._item(index)
             empty: dict[str, Any] = {"status": "in_progress", "content": [], "arguments": "", "input": ""}
             added = {**item, **{field: value for field, value in empty.items() if field in item}}
             yield self._event("response.output_item.added", output_index=where["output_index"], item=added)
         if isinstance(event, ToolCallDelta):
             if event.arguments:
-                yield self._event(f"response.{_ARGUMENTS[item['type']][0]}.delta", **where, delta=event.arguments)
+                yield self._event(f"response.{_ARGUMENTS[kind][0]}.delta", **where, delta=event.arguments)
             return
         if is_first:
             yield self._event("response.content_part.added", **where, content_index=0, part=_text_part(""))
@@ -118,12 +119,14 @@ class ResponseFormat:
     def _index(self, event: TextDelta | ToolCallDelta) -> int:
         return 0 if isinstance(event, TextDelta) else event.index + 1
 
+    def _kind(self, index: int) -> str:
+        return "message" if index == 0 else CALL_TYPES[self._calls[index]["kind"]]
+
     def _item(self, index: int) -> dict[str, Any]:
-        text = "".join(self._texts[index])
+        text, id = "".join(self._texts[index]), self._item_id(index, self._kind(index))
         if index == 0:
-            return message_item(self._item_id(index, "message"), text)
+            return message_item(id, text)
         call = self._calls[index]
-        id = self._item_id(index, CALL_TYPES[call["kind"]])
         given = call["call_id"] or f"call_{id.rpartition('_')[2]}"
         return {"id": id, **call_item(call["kind"], given, call["name"], text)}
 

@@ -134,7 +134,11 @@ def _output(output: Any) -> str:
     if not isinstance(output, list):
         return _texts(output)
     parts = [part for part in map(_mapping, cast(list[object], output)) if isinstance(part.get("type"), str)]
-    return "\n".join(_texts([part]) or marker_of(part) for part in parts)
+    return "\n".join(_texts([part]) if _is_text(part) else marker_of(part) for part in parts)
+
+
+def _is_text(part: Mapping[str, Any]) -> bool:
+    return isinstance(part.get("text"), str) or isinstance(part.get("refusal"), str)
 
 
 def _parts(content: Any) -> Any:
