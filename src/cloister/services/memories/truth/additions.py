@@ -42,7 +42,11 @@ def checked_labels(
     if importance is not None and not 0 <= importance <= 1:
         raise InvalidRequest("importance", "must be between 0 and 1.")
     checked_metadata(metadata or {})
-    return MemoryLabels(categories=checked_categories(categories), metadata=metadata or {}, importance=importance)
+    return MemoryLabels(
+        categories=checked_categories(categories),
+        metadata=metadata or {},
+        importance=None if importance is None else float(importance),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
