@@ -174,6 +174,13 @@ def test_a_first_installation_that_was_interrupted_begins_anew(checkout: Path, s
     assert (checkout / ".venv" / "kept").exists()
 
 
+def test_an_installation_that_is_going_on_is_left_alone(checkout: Path) -> None:
+    (checkout / ".venv" / ".installing").write_text(f"{os.getpid()}\n")
+    run = called(checkout, "run")
+    assert run.returncode == 1 and f"Process {os.getpid()} is installing" in run.stderr
+    assert (checkout / ".venv" / "bin" / "python").exists()
+
+
 @pytest.mark.parametrize("file", CONSOLE)
 def test_only_what_the_console_is_built_from_makes_it_old(checkout: Path, file: str) -> None:
     program(checkout, ".venv/bin/python", "touch installed")
