@@ -5,7 +5,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,13 @@ from psycopg.conninfo import make_conninfo
 
 from cloister.domain.conversation import Draft
 from cloister.domain.events import Event
+from cloister.domain.identifiers import TenantId
 from cloister.domain.scope import Reach
 from cloister.interfaces.http.serve import LOCAL_KEY_FILE
 from cloister.services.conversations.sessions import SessionFields
 from cloister.storage import notifications as notifier
+from cloister.storage.event_payloads import TenantEvents
+from cloister.storage.event_sender import EventSender
 from cloister.storage.notifications import PollingNotifier
 from cloister.storage.postgres import notifications as postgres_neighbours
 from cloister.storage.sqlite import notifications as sqlite
@@ -280,6 +283,38 @@ def test_what_was_stored_and_not_sent_is_found_in_the_tables(
             stream.until_kind("session.changed", "roses", number=2)
             services.forgetting.session(reach, "roses")
             stream.until_kind("reset")
+            tenant.new_session("lilies")
+            stream.until_kind("session.created", "lilies")
+            time.sleep(1.2)  # that event explains no change from now on
+            services.record.messages(reach, "lilies", [Draft(role="user", content="White.")])
+            stream.until_kind("session.changed", "lilies")
+
+
+def test_a_batch_that_cannot_be_sent_does_not_keep_the_next_ones() -> None:
+    sent: list[int] = []
+
+    def send(batch: Sequence[TenantEvents]) -> None:
+        if not sent:
+            sent.append(0)
+            raise OSError("too many open files")
+        sent.extend(tenant for tenant, _ in batch)
+
+    sender = EventSender("test", send)
+    sender.publish(TenantId(1), [])
+    eventually(lambda: sent == [0])
+    sender.publish(TenantId(2), [])
+    sender.close()
+    assert sent == [0, 2]
+
+
+def test_a_folder_of_events_into_which_others_may_write_is_not_listened_to(tmp_path: Path) -> None:
+    """ISO-4: what is received there is believed."""
+    (tmp_path / FOLDER).mkdir()
+    (tmp_path / FOLDER).chmod(0o777)
+    listening = sqlite.SqliteNotifier(tmp_path, lambda: 0)
+    listening.subscribe(lambda tenant, events: None, lambda: None)
+    listening.close()
+    assert list((tmp_path / FOLDER).iterdir()) == []
 
 
 def test_the_socket_of_a_killed_process_is_removed_and_a_long_path_has_sockets_too(tmp_path: Path) -> None:
@@ -288,11 +323,13 @@ def test_the_socket_of_a_killed_process_is_removed_and_a_long_path_has_sockets_t
         tenant = first.server.new_tenant()
         with following(tenant) as stream, following(tenant.at(second.server)) as gone:
             assert len(list((data / FOLDER).iterdir())) == 2
+            (data / FOLDER / "note").touch()
             second.kill()
             gone.until_ended()
             tenant.new_session("roses")
             stream.until_kind("session.created", "roses")
-            eventually(lambda: len(list((data / FOLDER).iterdir())) == 1)
+            eventually(lambda: len(list((data / FOLDER).iterdir())) == 2)
+            assert (data / FOLDER / "note").exists()
 
 
 def beside(data: Path, *arguments: str) -> None:

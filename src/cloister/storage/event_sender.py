@@ -1,5 +1,6 @@
 """Sends the events of this process to others in batches, on a thread of its own, so that no write waits for it."""
 
+import logging
 import threading
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
@@ -8,12 +9,14 @@ from cloister.domain.events import Event
 from cloister.domain.identifiers import TenantId
 from cloister.storage.event_payloads import TenantEvents
 
+LOGGER = logging.getLogger("cloister.events")
 _BATCH_SECONDS = 0.02
 _WAIT_SECONDS = 5.0
 
 
 class EventSender:
-    """Collects events for 20 ms, and gives them to `send`, which must not raise. The thread starts with the first event."""
+    """Collects events for 20 ms, and gives them to `send`. If that raises, the batch is lost, and the next one is sent. The thread
+    starts with the first event."""
 
     def __init__(self, name: str, send: Callable[[Sequence[TenantEvents]], None]) -> None:
         self._name = name
@@ -43,7 +46,10 @@ class EventSender:
         while (first := self._queue.get()) is not None:
             self._stopping.wait(_BATCH_SECONDS)
             batch, is_last = self._batch(first)
-            self._send(batch)
+            try:
+                self._send(batch)
+            except Exception as error:  # noqa: BLE001 - logged; without this thread no event would be sent any more
+                LOGGER.warning("events were not sent", extra={"fields": {"problem": str(error)}})
             if is_last:
                 return
 

@@ -22,7 +22,7 @@ from cloister.domain.identifiers import ProjectId, TenantId
 from cloister.domain.patterns import anchored
 from cloister.domain.scope import Reach
 from cloister.domain.timestamps import Clock
-from cloister.services.events.change_poller import MOST_REMEMBERED, ChangePoller, TenantChanges
+from cloister.services.events.change_poller import ChangePoller, TenantChanges
 from cloister.services.processes import Processes, Seen
 from cloister.storage.interface import Database
 
@@ -314,10 +314,9 @@ class EventBus:
 
     def _look_on(self) -> None:
         """Look at the tables of tenants with events, although no other process wrote since the last look: an event explains a
-        change that was made before it, and none that is made later. Alone, this is left until there are many events."""
-        fewest = 1 if self._publisher.is_wanted else MOST_REMEMBERED
+        change that was made before it, and none that is made later."""
         with self._lock:
-            buffers = [(own, buffer) for own, buffer in self._buffers.items() if buffer.changes.delivered >= fewest]
+            buffers = [(own, buffer) for own, buffer in self._buffers.items() if buffer.changes.delivered]
         for tenant, buffer in buffers:
             self._look_for_changes(tenant, buffer)
 

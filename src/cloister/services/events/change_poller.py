@@ -13,8 +13,6 @@ from cloister.storage.stores.changes import ChangeStore, PoolVersion
 Versions = Mapping[PoolId, PoolVersion]
 # If more sessions of one pool have changed, they are published as one reset.
 _MOST_EVENTS = 100
-MOST_REMEMBERED = 1_000
-"""So many delivered events are remembered before the tables are looked at in any case."""
 _NEVER_SEEN = PoolVersion(None, 0, 0)
 
 
@@ -61,9 +59,9 @@ class TenantChanges:
             self._delivered.note(event)
 
     @property
-    def delivered(self) -> int:
-        """How many sessions and projects had events since the last look."""
-        return len(self._delivered.sessions) + len(self._delivered.projects)
+    def delivered(self) -> bool:
+        """Whether there were events since the last look."""
+        return bool(self._delivered.sessions or self._delivered.projects or self._delivered.everything)
 
     def look(self, poller: "ChangePoller", tenant: TenantId) -> list[Event]:
         """The events for changes that were found at the last look, and that no event has explained since."""

@@ -10,6 +10,7 @@ A process that was killed may not have sent its last events, and where there are
 import logging
 import os
 import socket
+import stat
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -19,6 +20,7 @@ from secrets import token_hex
 
 from cloister.domain.events import Event, reset
 from cloister.domain.identifiers import TenantId
+from cloister.domain.patterns import anchored
 from cloister.domain.timestamps import now
 from cloister.storage.event_payloads import TenantEvents, packed, unpacked
 from cloister.storage.event_sender import EventSender
@@ -28,7 +30,11 @@ LOGGER = logging.getLogger("cloister.events")
 FOLDER = "events"
 _LARGEST_BYTES = 60_000
 _SECONDS_TO_SEND = 1.0
+# A process that takes nothing is not asked again for so long.
+_SECONDS_SKIPPED = 10.0
+_SECONDS_TO_LISTEN = 1.0
 _WAIT_SECONDS = 5.0
+_SOCKET = anchored(r"[0-9a-f]{16}\.socket")
 _LONGEST_PATH = 100
 # A file system may give two changes of a folder the same time, so a list is used again only if the change before it is older.
 _SETTLED_NANOSECONDS = 1_000_000_000
@@ -51,6 +57,7 @@ class SqliteNotifier:
         self._listed: int | None = None
         self._descriptor: int | None = None
         self._unsent: dict[str, set[TenantId]] = {}
+        self._skipped_until: dict[str, float] = {}
 
     @property
     def publisher(self) -> Publisher:
@@ -98,13 +105,18 @@ class SqliteNotifier:
             return []
         if changed != self._listed:
             with suppress(OSError):
-                self._others = [name for name in os.listdir(self._text) if name != self._name]  # noqa: PTH208 - only names
+                names = os.listdir(self._text)  # noqa: PTH208 - only names
+                self._others = [name for name in names if _SOCKET.fullmatch(name) and name != self._name]
                 self._listed = changed if time.time_ns() - changed > _SETTLED_NANOSECONDS else None
         return self._others
 
     def _bound(self) -> socket.socket:
         self._folder.mkdir(mode=0o700, exist_ok=True)
+        found = self._folder.stat()
+        if found.st_uid != os.geteuid() or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            raise PermissionError(f"{self._text} is not ours alone: what others send there would be believed")
         bound = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        bound.settimeout(_SECONDS_TO_LISTEN)
         try:
             bound.bind(self._address(self._name))
         except OSError:
@@ -127,26 +139,39 @@ class SqliteNotifier:
         return outgoing
 
     def _send(self, batch: Sequence[TenantEvents]) -> None:
-        """Send a batch to every socket. If one takes none, its tenants get a `reset` with the next batch; the socket of a process
-        that was killed is removed."""
+        """Send a batch to every socket. If one takes none, its tenants get a `reset` later; the socket of a process that was killed
+        is removed."""
         payloads = [text.encode() for text in packed(self._name, batch, _LARGEST_BYTES)]
-        with self._outgoing() as outgoing:
-            for name in self._listening():
-                lost = [(tenant, [reset(now(), wide=True)]) for tenant in self._unsent.pop(name, ())]
-                try:
+        for name in self._listening():
+            unsent = self._unsent.setdefault(name, set())
+            if time.monotonic() < self._skipped_until.get(name, 0.0):
+                unsent.update(tenant for tenant, _ in batch)
+                continue
+            lost = [(tenant, [reset(now(), wide=True)]) for tenant in unsent]
+            try:
+                # Connected, so that it waits for a full receiver: sending by address would ask again and again without a pause.
+                with self._outgoing() as outgoing:
+                    outgoing.connect(self._address(name))
                     for text in packed(self._name, lost, _LARGEST_BYTES):
-                        outgoing.sendto(text.encode(), self._address(name))
+                        outgoing.send(text.encode())
                     for payload in payloads:
-                        outgoing.sendto(payload, self._address(name))
-                except (ConnectionRefusedError, FileNotFoundError):
+                        outgoing.send(payload)
+                self._unsent.pop(name, None)
+            except (ConnectionRefusedError, FileNotFoundError):
+                self._unsent.pop(name, None)
+                with suppress(OSError):
                     (self._folder / name).unlink(missing_ok=True)
-                except OSError:
-                    self._unsent[name] = {tenant for tenant, _ in (*batch, *lost)}
+            except OSError:
+                self._unsent[name] = {tenant for tenant, _ in (*batch, *lost)}
+                self._skipped_until[name] = time.monotonic() + _SECONDS_SKIPPED
 
     def _receive(self, bound: socket.socket, on_events: OnEvents) -> None:
         try:
             while not self._stopping.is_set():
-                text = bound.recv(2 * _LARGEST_BYTES).decode(errors="replace")
+                try:
+                    text = bound.recv(2 * _LARGEST_BYTES).decode(errors="replace")
+                except TimeoutError:
+                    continue
                 for tenant, events in unpacked(text, self._name) or ():
                     on_events(tenant, events)
         finally:
