@@ -39,6 +39,7 @@ class Steps:
 def run(kind: str, source: Path, target: Path, step: Steps) -> None:
     os.fsync, os.link = step.before(os.fsync), step.before(os.link)
     Path.replace, Path.unlink = step.before(Path.replace), step.before(Path.unlink)
+    Path.rename = step.before(Path.rename)
     if kind == "backup":
         database = open_sqlite(source)
         database.maintenance.backup(target, step)

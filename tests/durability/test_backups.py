@@ -2,7 +2,9 @@
 never has the name of a backup."""
 
 import errno
+import os
 import shutil
+import stat
 import subprocess
 import sys
 import threading
@@ -20,7 +22,6 @@ from cloister.domain.errors import Conflict, StorageBusy, StorageError, StorageF
 from cloister.domain.maintenance.backup import no_progress
 from cloister.domain.scope import Reach
 from cloister.settings import read_settings
-from cloister.storage.backup_file import whole_file
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.sqlite.backup import checked
 from cloister.storage.sqlite.database import DATABASE_FILE, SqliteDatabase, open_sqlite
@@ -159,18 +160,87 @@ def test_a_restore_that_cannot_be_published_leaves_the_old_log(
     assert [each.name for each in path.parent.iterdir()] == ["cloister.db"]
 
 
-def test_what_a_dead_process_left_is_removed_and_what_another_writes_is_not(tmp_path: Path) -> None:
-    """OPS-6: also if their numbers are of two containers, where both may be 1."""
-    target = tmp_path / "copy"
-    left = [tmp_path / ".copy.1-0123abcd.partial", tmp_path / ".copy.77.partial", tmp_path / ".copy.78.partial-wal"]
-    for path in left:
-        path.touch()
-    with whole_file(target, replace=True) as first:
-        with whole_file(target, replace=True) as second:
-            second.write_text("second")
-        first.write_text("first")
-    assert [path.name for path in tmp_path.iterdir()] == ["copy"]
-    assert target.read_text() == "first"
+def damaged_directory(database: Any, folder: Path) -> tuple[Path, Path]:
+    """The path of a database that cannot be read, with a log, and that of a backup of another one."""
+    settle(database)
+    database.maintenance.backup(folder / "copy", no_progress)
+    path = folder / "damaged" / DATABASE_FILE
+    path.parent.mkdir()
+    damage(path)
+    return path, folder / "copy"
+
+
+def damage(path: Path) -> None:
+    path.write_text("not a database at all " * 500)
+    path.with_name(f"{path.name}-wal").write_text("the last writes")
+
+
+def test_a_restore_that_fails_after_it_was_published_puts_no_old_log_next_to_the_new_database(
+    sqlite_database: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """OPS-6: SQLite would apply it to the new one."""
+    path, copy = damaged_directory(sqlite_database, tmp_path)
+    sync = os.fsync
+
+    def refuse_folders(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EIO, "Input/output error")
+        sync(descriptor)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", refuse_folders)
+        with pytest.raises(StorageError):
+            restore_directory(copy, path, replace=True)
+    assert [each.name for each in path.parent.iterdir()] == [DATABASE_FILE]
+    assert checked(path).rows > 0
+
+
+def test_a_restore_of_a_damaged_database_that_is_killed_keeps_its_log_or_leaves_nothing_of_it(
+    sqlite_database: Any, tmp_path: Path
+) -> None:
+    """OPS-6: nothing is opened until it is clear whose log it is."""
+    path, copy = damaged_directory(sqlite_database, tmp_path)
+    (tmp_path / "none").touch()
+    log = path.with_name(f"{path.name}-wal")
+    states: set[str] = set()
+
+    def look() -> None:
+        is_old = path.read_bytes().startswith(b"not")
+        if is_old:
+            is_aside = not log.exists()
+            if is_aside:
+                with pytest.raises(StorageUnavailable, match=f"{log.name}.*replaced.*cloister restore"):
+                    open_sqlite(path.parent)
+            with pytest.raises(StorageUnavailable):
+                restore_directory(tmp_path / "none", path, replace=True)
+            assert log.read_text() == "the last writes"
+            states.add("aside" if is_aside else "old")
+        else:
+            open_sqlite(path.parent).close()
+            assert not list(path.parent.glob("*replaced"))
+            states.add("new")
+        for each in path.parent.glob(f"{path.name}*"):
+            each.unlink()
+        damage(path)
+
+    killed_everywhere("restore", copy, path, look)
+    assert states == {"old", "aside", "new"}
+
+
+def test_a_log_that_may_be_of_another_database_is_named_and_left(sqlite_database: Any, tmp_path: Path) -> None:
+    """OPS-6: a copy of a directory does not show which database the log is of."""
+    path, copy = damaged_directory(sqlite_database, tmp_path)
+    aside = path.with_name(f"{path.name}-wal.1-2.replaced")
+    path.with_name(f"{path.name}-wal").rename(aside)
+    for content in (path.read_bytes(), copy.read_bytes(), b"", None):
+        path.unlink()
+        if content is not None:
+            path.write_bytes(content)
+        with pytest.raises(StorageUnavailable, match=r"cloister\.db-wal\.1-2\.replaced"):
+            open_sqlite(path.parent)
+        assert aside.read_text() == "the last writes"
+    restore_directory(copy, path, replace=True)
+    assert [each.name for each in path.parent.iterdir()] == [DATABASE_FILE]
 
 
 def test_a_backup_never_takes_the_name_of_another_file(sqlite_database: Any, tmp_path: Path) -> None:

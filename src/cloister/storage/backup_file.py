@@ -12,6 +12,8 @@ from secrets import token_hex
 from cloister.domain.errors import StorageError, StorageFull
 
 _ENDING = ".partial"
+_LOCK = ".lock"
+_TOKEN_BYTES = 8
 _MEGABYTE = 1_000_000
 
 
@@ -19,7 +21,8 @@ _MEGABYTE = 1_000_000
 def whole_file(target: Path, *, replace: bool = False) -> Generator[Path]:
     """The path of a new, empty file in the folder of `target`, which gets the name `target` when the block ends. If the block
     raises or the process dies, there is no file of that name; what a dead process left is removed by the next call. That a process
-    is alive is seen by its lock on the file: its number may be that of another process, in another container.
+    is alive is seen by its lock on a second file: its number may be that of another process, in another container, and SQLite locks
+    the file itself, which where `flock` and `fcntl` locks are the same (NFS, BSD) would be in each other's way.
 
     Without `replace`, an existing file is refused, also one that appeared meanwhile.
     """
@@ -27,10 +30,12 @@ def whole_file(target: Path, *, replace: bool = False) -> Generator[Path]:
         raise StorageError(f"{target} exists already; name a new file.")
     _remove_leftovers(target)
     try:
-        partial, descriptor = _locked_file(target)
+        lock, descriptor = _new_lock(target)
     except OSError as error:
         raise StorageError(f"{target} cannot be written: {error.strerror}.") from error
+    partial = lock.with_suffix(_ENDING)
     try:
+        os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         yield partial
         _sync(partial)
         _publish(partial, target, replace=replace)
@@ -41,7 +46,7 @@ def whole_file(target: Path, *, replace: bool = False) -> Generator[Path]:
         raise StorageError(f"{target} cannot be written: {error.strerror}.") from error
     finally:
         _remove(partial)
-        os.close(descriptor)
+        _let_go(lock, descriptor)
 
 
 def disk_full(target: Path) -> StorageFull:
@@ -86,46 +91,60 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _locked_file(target: Path) -> tuple[Path, int]:
-    """A new file for `target` under a temporary name, and its descriptor, which has it locked until it is closed."""
+def _new_lock(target: Path) -> tuple[Path, int]:
+    """A new file, and its descriptor, which locks it until it is closed. Where there are no locks, it is a plain file."""
     while True:
-        partial = target.with_name(f".{target.name}.{token_hex(8)}{_ENDING}")
-        descriptor = os.open(partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        with suppress(FileNotFoundError):  # it was taken for a leftover before it was locked
-            if _is_locked_by_us(descriptor) and partial.stat().st_ino == os.fstat(descriptor).st_ino:
-                return partial, descriptor
-        os.close(descriptor)
+        lock = target.with_name(f".{target.name}.{token_hex(_TOKEN_BYTES)}{_LOCK}")
+        descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            if _is_kept(lock, descriptor):
+                return lock, descriptor
+        except BaseException:  # raised again
+            _let_go(lock, descriptor)
+            raise
+        _let_go(lock, descriptor)
+
+
+def _is_kept(lock: Path, descriptor: int) -> bool:
+    """Lock it. False if another process took it for a leftover before."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno != errno.EWOULDBLOCK  # any other: the file system has no locks
+    try:
+        return os.path.samestat(lock.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _let_go(lock: Path, descriptor: int) -> None:
+    with suppress(OSError):
+        lock.unlink(missing_ok=True)
+    os.close(descriptor)
 
 
 def _remove_leftovers(target: Path) -> None:
-    """Remove what processes that no longer run left of this file."""
+    """Remove what processes that no longer run left of this file. The lock is the first to be made and the last to be removed, so
+    that a file without one is nobody's."""
+    name = _escaped(target.name)
     with suppress(OSError):
-        for path in target.parent.glob(f".{_escaped(target.name)}.*{_ENDING}*"):
-            partial = path.with_name(path.name.rpartition(_ENDING)[0] + _ENDING)
-            if not partial.exists():
+        for lock in target.parent.glob(f".{name}.{'[0-9a-f]' * 2 * _TOKEN_BYTES}{_LOCK}"):
+            with suppress(OSError):
+                _remove_if_left(lock)
+        for path in target.parent.glob(f".{name}.*{_ENDING}*"):
+            if not path.with_name(path.name.rpartition(_ENDING)[0] + _LOCK).exists():
                 path.unlink(missing_ok=True)
-            elif path == partial and _is_left(partial):
-                _remove(partial)
 
 
-def _is_left(partial: Path) -> bool:
-    try:
-        descriptor = os.open(partial, os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        return _is_locked_by_us(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _is_locked_by_us(descriptor: int) -> bool:
-    """Lock the file unless another process has; a file system without locks says that one has."""
+def _remove_if_left(lock: Path) -> None:
+    """Without locks nobody knows whether the process is alive, and the files stay."""
+    descriptor = os.open(lock, os.O_RDWR)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+        _remove(lock.with_suffix(_ENDING))
+        lock.unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
 
 
 def _escaped(name: str) -> str:

@@ -43,6 +43,7 @@ from cloister.storage.sqlite.file_identity import FileIdentity
 from cloister.storage.sqlite.file_scan import count_rows
 from cloister.storage.sqlite.group_commit import BatchKind, GroupCommit
 from cloister.storage.sqlite.notifications import SqliteNotifier
+from cloister.storage.sqlite.old_logs import refuse_lost
 from cloister.storage.sqlite.process_locks import SqliteProcessLocks
 from cloister.storage.sqlite.transaction import SqliteTransaction, Statement
 from cloister.storage.sqlite.vacuum import vacuum_file
@@ -52,7 +53,6 @@ A = TypeVar("A")
 B = TypeVar("B")
 T = TypeVar("T")
 DATABASE_FILE = "cloister.db"
-KEY_FILE = "local.key"
 
 
 def open_sqlite(directory: Path) -> "SqliteDatabase":
@@ -70,7 +70,7 @@ def open_sqlite(directory: Path) -> "SqliteDatabase":
     if not os.access(directory, os.R_OK | os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
         reason = READ_ONLY if is_read_only(directory) else "Check its owner and mode."
         raise StorageReadOnly(f"{directory} cannot be written by this user. {reason}")
-    _refuse_lost(path)
+    refuse_lost(path)
     try:
         path.touch(mode=0o600)
     except OSError as error:
@@ -81,21 +81,6 @@ def open_sqlite(directory: Path) -> "SqliteDatabase":
     except apsw.Error as error:
         raise translated(error) from error
     return SqliteDatabase(path, connection)
-
-
-def _refuse_lost(path: Path) -> None:
-    """Refuse a directory that has had a database and has none: an empty one would take its place, with another key, and remove the
-    write-ahead log, in which the last writes of the lost database are."""
-    is_missing = not path.exists()
-    if not is_missing and path.stat().st_size:
-        return
-    left = [name for name in (KEY_FILE, f"{DATABASE_FILE}-wal") if (path.parent / name).exists()]
-    if left:
-        raise StorageUnavailable(
-            f"{path} is {'missing' if is_missing else 'empty'}, but {left[0]} next to it shows that there was a database. Nothing "
-            f"was changed. Put {DATABASE_FILE} back, or restore a backup with `cloister restore`; to start with nothing, delete "
-            f"{' and '.join(left if is_missing else [*left, DATABASE_FILE])}."
-        )
 
 
 class SqliteDatabase:

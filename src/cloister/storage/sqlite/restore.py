@@ -3,7 +3,7 @@
 # APSW's stubs name a buffer type that Python 3.11 does not have.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
@@ -14,10 +14,10 @@ from cloister.domain.maintenance.backup import BackupReport, StepProgress, no_pr
 from cloister.storage.backup_file import require_space, whole_file
 from cloister.storage.sqlite.backup import PROCESSES, checked
 from cloister.storage.sqlite.connections import migrate_to_latest, translated
+from cloister.storage.sqlite.old_logs import old_logs
 
 _BLOCK = 4 << 20
 _WAIT_MILLISECONDS = 2_000
-_REPLACED = ".replaced"
 
 
 def restore_directory(
@@ -39,12 +39,12 @@ def restore_directory(
         raise StorageUnavailable(f"The data directory {path.parent} cannot be created: {error.strerror}.") from error
     require_space(path.parent, file.stat().st_size, doing="The restored database")
     with (
-        _old_logs(path) as put_aside,
+        old_logs(path) as put_aside,
         _locked(path) if exists else nullcontext(False) as is_locked,
         whole_file(path, replace=True) as partial,
     ):
         if not is_locked:
-            put_aside()
+            put_aside(partial)
         _copy(file, partial, progress)
         report = checked(partial, progress)
         _migrate(partial)
@@ -109,25 +109,3 @@ def _locked(path: Path) -> Generator[bool]:
         raise translated(error) from error
     finally:
         connection.close()
-
-
-@contextmanager
-def _old_logs(path: Path) -> Generator[Callable[[], None]]:
-    """Yields what gives other names to the logs of a database that is damaged or gone: SQLite would apply them to the new one, and
-    delete those of a file that it cannot read. They are deleted at the end of the block, when the new one is published, and get
-    their names back if it raises."""
-    renamed: list[tuple[Path, Path]] = []
-
-    def put_aside() -> None:
-        for log in (path.with_name(path.name + ending) for ending in ("-wal", "-shm")):
-            if log.exists():
-                renamed.append((log, log.rename(log.with_name(f"{log.name}{_REPLACED}"))))
-
-    try:
-        yield put_aside
-    except BaseException:  # raised again: nothing was replaced
-        for log, aside in renamed:
-            aside.rename(log)
-        raise
-    for _, aside in renamed:
-        aside.unlink(missing_ok=True)
