@@ -217,9 +217,12 @@ def test_a_statement_of_a_direct_connection_is_still_prepared(migrated_postgres:
             return 0
 
         database.write(household.reach, prepared)
-        with database._writes.transaction("BEGIN") as connection:  # pyright: ignore[reportPrivateUsage]
-            row = connection.execute("SELECT count(*) FROM pg_prepared_statements").fetchone()
-        assert row is not None and row[0] > 0
+        counts: list[int] = []
+        for _ in range(20):  # the pool gives its connections in turn
+            with database._writes.transaction("BEGIN") as connection:  # pyright: ignore[reportPrivateUsage]
+                row = connection.execute("SELECT count(*) FROM pg_prepared_statements").fetchone()
+                counts.append(row[0] if row else 0)
+        assert max(counts) > 0
 
 
 def test_a_process_behind_it_takes_no_lock_which_would_stay_after_it(pooled: PostgresDatabase, pooled_url: str) -> None:

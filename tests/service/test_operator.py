@@ -24,15 +24,16 @@ def test_an_erased_user_is_answered_with_counts(either_server: Server) -> None:
     counts = {"sessions": 1, "messages": 1, "episodes": 1, "memories": 1, "observations": 0, "entities": 1}
     counts |= {"entries": 0, "files": 0}
     assert (tried.status_code, erased.status_code) == (200, 200)
-    assert tried.json() == {**counts, "certificate": None}
     certificate = erased.json()["certificate"]
-    assert erased.json() == {**counts, "certificate": certificate}
+    rehearsed = {"removed": certificate["removed"], "more": certificate["more"]}
+    assert tried.json() == {**counts, "certificate": None, "would_remove": rehearsed}
+    assert erased.json() == {**counts, "certificate": certificate, "would_remove": None}
     assert {kind: len(ids) for kind, ids in certificate["removed"].items()} == {
         kind: number for kind, number in counts.items() if number
     }
     assert {check["passed"] for check in certificate["checks"]} == {True}
     again = tenant.admin.delete("/v1/users/ada").json()
-    assert again.pop("certificate")["removed"] == {}
+    assert again.pop("certificate")["removed"] == {} and again.pop("would_remove") is None
     assert set(again.values()) == {0}
     assert tenant.admin.get("/v1/sessions/s").status_code == 404
 
@@ -94,9 +95,10 @@ def test_an_erased_tenant_is_answered_with_counts_and_its_keys_are_refused(
     counts: dict[str, Any] = {"projects": 1, "sessions": 1, "messages": 1, "episodes": 1, "memories": 1}
     counts |= {"observations": 0, "entities": 1, "api_keys": 1, "entries": 0, "files": 0}
     assert (tried.status_code, erased.status_code) == (200, 200)
-    assert tried.json() == {**counts, "certificate": None}
     certificate = erased.json()["certificate"]
-    assert erased.json() == {**counts, "certificate": certificate}
+    rehearsed = {"removed": certificate["removed"], "more": certificate["more"]}
+    assert tried.json() == {**counts, "certificate": None, "would_remove": rehearsed}
+    assert erased.json() == {**counts, "certificate": certificate, "would_remove": None}
     assert certificate["removed"]["tenants"] == [doomed.tenant_id]
     assert {check["passed"] for check in certificate["checks"]} == {True}
     assert doomed.admin.get("/v1/sessions").status_code == 401
