@@ -74,8 +74,22 @@ class Load:
             writer.close()
 
     async def _quiet_tenant(self, clients: int, seconds: float) -> None:
+        """The quiet tenant asks for contexts, as the flood does, and then for a list, which takes a small part of that time."""
         tenant = await self._new_tenant()
-        quiet = self._service.request("GET", "/v1/sessions?limit=1", key=tenant)
+        words, connection = Words(9), await self._connect()
+        said = [{"role": "user", "content": words.sentence()} for _ in range(POOL)]
+        for path, body in (("", {"external_id": "q"}), ("/q/messages/batch", {"messages": said})):
+            await _exchange(connection, self._service.request("POST", f"/v1/sessions{path}", body, key=tenant))
+        connection[1].close()
+        asked = {"session_id": "q", "query": self._questions.next(), "recent_limit": 0}
+        await self._beside_flood(
+            "contexts", self._service.request("POST", "/v1/context", asked, key=tenant), clients, seconds
+        )
+        await self._beside_flood(
+            "lists", self._service.request("GET", "/v1/sessions?limit=1", key=tenant), clients, seconds
+        )
+
+    async def _beside_flood(self, name: str, quiet: bytes, clients: int, seconds: float) -> None:
         alone = await self._latencies(quiet, seconds)
         with _in_process(_flood, self._service, clients) as flood:
             await asyncio.sleep(1)
@@ -83,7 +97,7 @@ class Load:
         codes = flood.get()
         before, after = _p95(alone), _p95(flooded)
         print(
-            f"quiet tenant, p95: alone {before:.1f} ms, under {clients} clients of another {after:.1f} ms, "
+            f"quiet tenant, {name}, p95: alone {before:.1f} ms, under {clients} clients of another {after:.1f} ms, "
             f"ratio {after / before:.1f}; the flood was answered {dict(codes)}"
         )
 
