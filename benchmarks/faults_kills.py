@@ -71,7 +71,8 @@ def killed_on_postgres(tries: int) -> Row:
         fleet(postgres_address(postgres.url), endpoint) as (processes, server),
     ):
         name = "PostgreSQL: one of two servers killed"
-        return killed(name, tries, clients_of(server), lambda number: processes.kill(number % 2))
+        clients = clients_of(server, waits_for_turns=True)
+        return killed(name, tries, clients, lambda number: processes.kill(number % 2))
 
 
 def killed_postgres(tries: int) -> Row:
