@@ -73,6 +73,23 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(data: Path, damage
     assert contents(data) == before
 
 
+def test_the_log_of_a_damaged_database_is_kept(data: Path, tmp_path: Path) -> None:
+    """OPS-1: the last writes may be in the log only, and SQLite deletes the log of a file that is no database."""
+    copy = tmp_path / "copy"
+    with Cloister(data) as memory:
+        memory.record("first", "user", "The last words before the machine stopped.")
+        copy.mkdir()
+        for name in (DATABASE_FILE, f"{DATABASE_FILE}-wal"):
+            shutil.copyfile(data / name, copy / name)
+    with (copy / DATABASE_FILE).open("r+b") as file:
+        file.write(b"damaged header..")
+    before = contents(copy)
+    assert before[f"{DATABASE_FILE}-wal"]
+    message = refused(copy, StorageUnavailable)
+    assert "damaged" in message and f"{DATABASE_FILE}-wal" in message
+    assert contents(copy) == before
+
+
 def test_a_database_cut_short_is_refused_or_says_so_when_it_is_read(data: Path) -> None:
     file = data / DATABASE_FILE
     file.write_bytes(file.read_bytes()[: file.stat().st_size // 3])

@@ -43,7 +43,7 @@ from cloister.storage.sqlite.file_identity import FileIdentity
 from cloister.storage.sqlite.file_scan import count_rows
 from cloister.storage.sqlite.group_commit import BatchKind, GroupCommit
 from cloister.storage.sqlite.notifications import SqliteNotifier
-from cloister.storage.sqlite.old_logs import refuse_lost
+from cloister.storage.sqlite.old_logs import refuse_damaged, refuse_lost
 from cloister.storage.sqlite.process_locks import SqliteProcessLocks
 from cloister.storage.sqlite.transaction import SqliteTransaction, Statement
 from cloister.storage.sqlite.vacuum import vacuum_file
@@ -71,6 +71,7 @@ def open_sqlite(directory: Path) -> "SqliteDatabase":
         reason = READ_ONLY if is_read_only(directory) else "Check its owner and mode."
         raise StorageReadOnly(f"{directory} cannot be written by this user. {reason}")
     refuse_lost(path)
+    refuse_damaged(path)
     try:
         path.touch(mode=0o600)
     except OSError as error:

@@ -142,7 +142,11 @@ class SqliteNotifier:
         """Send a batch to every socket. If one takes none, its tenants get a `reset` later; the socket of a process that was killed
         is removed."""
         payloads = [text.encode() for text in packed(self._name, batch, _LARGEST_BYTES)]
-        for name in self._listening():
+        listening = self._listening()
+        for ended in {*self._unsent, *self._skipped_until}.difference(listening):
+            self._unsent.pop(ended, None)
+            self._skipped_until.pop(ended, None)
+        for name in listening:
             unsent = self._unsent.setdefault(name, set())
             if time.monotonic() < self._skipped_until.get(name, 0.0):
                 unsent.update(tenant for tenant, _ in batch)

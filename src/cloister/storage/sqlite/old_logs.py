@@ -13,6 +13,8 @@ from cloister.domain.errors import StorageUnavailable
 KEY_FILE = "local.key"
 _ENDING = ".replaced"
 _LOGS = ("-wal", "-shm")
+# The first bytes of every SQLite database, which no write changes.
+_HEADER = b"SQLite format 3\0"
 
 
 @contextmanager
@@ -56,6 +58,24 @@ def refuse_lost(path: Path) -> None:
             f"was changed. Put {path.name} back, or restore a backup with `cloister restore`; to start with nothing, delete "
             f"{' and '.join(left if is_missing else [*left, path.name])}."
         )
+
+
+def refuse_damaged(path: Path) -> None:
+    """Refuse a file that is no SQLite database before SQLite opens it: it would delete the log next to it."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(len(_HEADER))
+    except OSError:
+        return  # SQLite says why
+    if not header or header == _HEADER:
+        return
+    log = path.with_name(f"{path.name}-wal")
+    kept = (
+        f" {log.name} next to it may have the last writes: copy both before you do anything else."
+        if log.exists()
+        else ""
+    )
+    raise StorageUnavailable(f"{path} is damaged or not a database. Nothing was changed; restore a backup.{kept}")
 
 
 def _settle(path: Path) -> None:
