@@ -115,17 +115,32 @@ class Reader:
 
 @contextmanager
 def open_house(kind: str, path: Path) -> Generator[QdrantSetup]:
+    with opened_index(kind) as (client, index):
+        services = wire(open_sqlite(path), index=index, embedder=EMBEDDER)
+        try:
+            yield QdrantSetup(services=services, client=client, index=index)
+        finally:
+            services.close()
+
+
+@contextmanager
+def opened_index(kind: str) -> Generator[tuple[QdrantClient, QdrantIndex]]:
+    """Empty, and emptied again at the end. Who uses it closes it."""
+    _empty(kind)
     client = _client(kind)
-    for name in (COLLECTION, ENTITY_COLLECTION):
-        client.delete_collection(name)
-    index = QdrantIndex(client, EMBEDDER)
-    services = wire(open_sqlite(path), index=index, embedder=EMBEDDER)
     try:
-        yield QdrantSetup(services=services, client=client, index=index)
+        yield client, QdrantIndex(client, EMBEDDER)
     finally:
+        _empty(kind)
+
+
+def _empty(kind: str) -> None:
+    """Those in memory go with their client."""
+    if kind == "server":
+        client = _client(kind)
         for name in (COLLECTION, ENTITY_COLLECTION):
             client.delete_collection(name)
-        services.close()
+        client.close()
 
 
 def _client(kind: str) -> QdrantClient:

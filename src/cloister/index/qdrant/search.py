@@ -16,7 +16,7 @@ import numpy.typing as npt
 from qdrant_client import models
 
 from cloister.domain.identifiers import SEQUENCE_BITS, SessionId
-from cloister.domain.recall.question import parse_question
+from cloister.domain.recall.question import Question, parse_question
 from cloister.domain.recall.ranking import Evidence, no_evidence
 from cloister.index import terms
 from cloister.index.bm25 import HIGHEST, dampers, idf, rescaled, saturated, weigh
@@ -24,6 +24,7 @@ from cloister.index.exact.block import EmbedQuery
 from cloister.index.exact.dates import Dates
 from cloister.index.exact.speakers import Speakers
 from cloister.index.interface import DEPTH, EntityReader, Ids, PoolReader
+from cloister.index.outside import OutsideQuestion, evidence_for
 from cloister.index.qdrant.points import (
     AUTHOR,
     CREATED_AT,
@@ -94,12 +95,20 @@ class QdrantPool:
         session: SessionId | None = None,
         allowed: Ids | None = None,
     ) -> Evidence:
-        members = self._pool.members()
+        members, tenant = self._pool.members(), self._pool.tenant
         if not members:
             return no_evidence()
-        scope = _Scope(self._pool.tenant, _is_any(SESSION, members))
+        scope = _Scope(tenant, _is_any(SESSION, members))
         search = _QuestionSearch(self._query, scope, self._embed_query, size=self._pool.size(), sessions=len(members))
-        return search.evidence(question, asked_at, allowed)
+        asked, key = parse_question(question, asked_at), (SESSION, tenant, self._pool.pool)
+        return evidence_for(
+            OutsideQuestion(
+                key=(*key, question, asked),
+                sessions=frozenset(members),
+                allowed=allowed,
+                ask=lambda: search.evidence(question, asked, allowed),
+            )
+        )
 
 
 class QdrantProject:
@@ -121,13 +130,17 @@ class QdrantProject:
         size = 0 if self._entities.version() is None else self._entities.size()
         if not size:
             return no_evidence()
-        scope = _Scope(
-            self._entities.tenant,
-            _is(PROJECT, self._entities.project),
-            _is(USER_PART, user_part(self._entities.user)),
-        )
-        return _QuestionSearch(self._query, scope, self._embed_query, size=size, sessions=size).evidence(
-            question, asked_at, allowed
+        tenant, project, user = self._entities.tenant, self._entities.project, user_part(self._entities.user)
+        scope = _Scope(tenant, _is(PROJECT, project), _is(USER_PART, user))
+        search = _QuestionSearch(self._query, scope, self._embed_query, size=size, sessions=size)
+        asked = parse_question(question, asked_at)
+        return evidence_for(
+            OutsideQuestion(
+                key=(PROJECT, tenant, project, user, question, asked),
+                sessions=frozenset(),
+                allowed=allowed,
+                ask=lambda: search.evidence(question, asked, allowed),
+            )
         )
 
 
@@ -143,11 +156,10 @@ class _QuestionSearch:
         self._size = size
         self._sessions = sessions
 
-    def evidence(self, question: str, asked_at: int, allowed: Ids | None) -> Evidence:
+    def evidence(self, question: str, parsed: Question, allowed: Ids | None) -> Evidence:
         asked = self._weigh(question)
         vector = self._embed_query(question, lambda words: weigh(words, asked.stems, asked.idf))
         found, lexical, semantic = self._candidates(asked, vector, allowed)
-        parsed = parse_question(question, asked_at)
         speakers = _speakers(found, asked.words)
         ids = [hit.id for hit in found]
         covered, own = self._coverage(question, asked, ids, frozenset(filter(speakers.is_name, asked.idf)))
