@@ -23,8 +23,11 @@ _CONFLICT = 409
 class QdrantCollection:
     """A collection of points of one layout. Every failure of Qdrant is raised as `StorageUnavailable`."""
 
-    def __init__(self, client: QdrantClient, name: str, dimension: int, indexes: Mapping[str, Any]) -> None:
-        self._client = client
+    def __init__(
+        self, clients: tuple[QdrantClient, QdrantClient], name: str, dimension: int, indexes: Mapping[str, Any]
+    ) -> None:
+        """`clients` are the one for changes and the one for questions."""
+        self._client, self._asking = clients
         self.name = name
         with reaching_qdrant():
             self._make(dimension, indexes)
@@ -59,7 +62,7 @@ class QdrantCollection:
 
     def query(self, requests: Sequence[models.QueryRequest]) -> list[list[Hit]]:
         with reaching_qdrant():
-            answers = self._client.query_batch_points(self.name, requests)
+            answers = self._asking.query_batch_points(self.name, requests)
         return [[_hit(point) for point in answer.points if isinstance(point.id, str)] for answer in answers]
 
     def _delete(self, selector: models.FilterSelector | models.PointIdsList) -> None:

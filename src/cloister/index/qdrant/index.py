@@ -25,6 +25,8 @@ except ImportError as missing:
     raise StorageUnavailable("Qdrant needs its client: pip install cloister[qdrant]") from missing
 
 _TIMEOUT_SECONDS = 30
+# Somebody waits for the answer to a question, and a question has up to five requests.
+_ASKING_SECONDS = 5
 _OLDEST_SERVER = (1, 19)
 _OF_EVERY_POINT = {layout.TENANT: IDENTIFIER, layout.TENANT_KEY: TENANT_KEY, layout.CREATED_AT: MOMENT}
 _OF_EPISODES = {**_OF_EVERY_POINT, layout.SESSION: IDENTIFIER}
@@ -52,8 +54,9 @@ def open_qdrant(url: str | None, key: str | None, embedder: Embedder, byte_limit
         return QdrantIndex(QdrantClient(":memory:"), embedder, byte_limit)
     with reaching_qdrant():
         client = QdrantClient(url=url, api_key=key, timeout=_TIMEOUT_SECONDS, check_compatibility=False)
+        asking = QdrantClient(url=url, api_key=key, timeout=_ASKING_SECONDS, check_compatibility=False)
         _refuse_older_server(client.info().version)
-    return QdrantIndex(client, embedder, byte_limit)
+    return QdrantIndex(client, embedder, byte_limit, asking)
 
 
 def collection_name(embedder: Embedder) -> str:
@@ -71,12 +74,19 @@ class QdrantIndex:
     """It lags behind storage by the length of the queue, but filters by the pool's sessions as storage has them at the question.
     Memories are few in a pool, and are searched exactly."""
 
-    def __init__(self, client: QdrantClient, embedder: Embedder, byte_limit: int = CACHE_BYTES) -> None:
-        self._client = client
+    def __init__(
+        self,
+        client: QdrantClient,
+        embedder: Embedder,
+        byte_limit: int = CACHE_BYTES,
+        asking: QdrantClient | None = None,
+    ) -> None:
+        """`asking` is the client for questions, which waits less long than the one that changes points."""
+        self._clients = (client, asking or client)
         self._embedder = embedder
         dimension = embedder.dimension
-        self._episodes = QdrantCollection(client, collection_name(embedder), dimension, _OF_EPISODES)
-        self._entities = QdrantCollection(client, entity_collection_name(embedder), dimension, _OF_ENTITIES)
+        self._episodes = QdrantCollection(self._clients, collection_name(embedder), dimension, _OF_EPISODES)
+        self._entities = QdrantCollection(self._clients, entity_collection_name(embedder), dimension, _OF_ENTITIES)
         self.cache = PoolCache(byte_limit)
         self._memories = DerivedBlocks(embedder.embed_query, dimension, self.cache)
 
@@ -113,7 +123,8 @@ class QdrantIndex:
 
     def close(self) -> None:
         self.cache.clear()
-        self._client.close()
+        for client in dict.fromkeys(self._clients):
+            client.close()
 
 
 def _refuse_older_server(version: str) -> None:
