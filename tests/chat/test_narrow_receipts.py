@@ -19,6 +19,12 @@ def test_org_10_a_key_of_one_user_is_not_shown_the_prompt_of_its_project(tenant:
     ann = tenant.caller(tenant.new_key("read", "write", user_id="ann"))
     bound = ann.get(path)
     assert bound.status_code == 200
+    edited = tenant.admin.patch(
+        f"/org/projects/{garden}", {"settings": {"system_prompt": "Be plain. {RELEVANT.HISTORY}"}}
+    )
+    assert edited.status_code == 200
+    assert ann.get(path).text == bound.text
+    assert tenant.admin.get(path).json()["is_exact"] and "Zephyrine" in tenant.admin.get(path).text
     assert "Zephyrine" not in bound.text
     assert not bound.json()["is_exact"]
     for caller, is_shown in ((tenant.admin, True), (ann, False)):
@@ -40,6 +46,10 @@ def test_prf_1_the_receipt_of_a_moved_session_says_nothing_of_the_old_prompt(
     assert before["template_sha256"] is not None and before["parts"][0]["characters"]
     assert tenant.admin.patch("/v1/sessions/s", {"project_id": kitchen}).status_code == 200
     cook = tenant.caller(tenant.new_key("read", project_id=kitchen, confined=True))
+    for edited in ("Be plain.", PROMPT):
+        for project in (garden, kitchen):
+            tenant.admin.patch(f"/org/projects/{project}", {"settings": {"system_prompt": edited}})
+        assert "Zephyrine" not in cook.get(f"{path}/prompt").text
     receipt = cook.get(path).json()
     after = receipt["sent"]
     assert (after["template_sha256"], after["placeholders"]) == (None, None)

@@ -38,7 +38,7 @@ ARCHIVED = {
 }
 CARRIED = {"tenant", "api_key", "exclusion"}
 MADE_AGAIN = {"pool", "tenant_usage", "message_vector", "index_removal"}
-NOT_COPIED = {"idempotency", "receipt", "sign_in", "entity_change"}
+NOT_COPIED = {"idempotency", "prompt_template", "receipt", "sign_in", "entity_change"}
 
 
 @pytest.fixture

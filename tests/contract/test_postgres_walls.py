@@ -36,6 +36,7 @@ TENANT_TABLES = (
     "observation",
     "pool",
     "project",
+    "prompt_template",
     "receipt",
     "session",
     "session_item",
@@ -61,6 +62,7 @@ LEAVES = (
     "mention",
     "message_vector",
     "observation",
+    "prompt_template",
     "receipt",
     "session_item",
     "session_past",
@@ -194,6 +196,7 @@ def row_for(tenant: int, table: str) -> sql.Composed:
             "created_at": 1,
             "body": "{}",
         },
+        "prompt_template": {"tenant_id": tenant, "template_id": 7, "digest": "x", "template": "x"},
         "exclusion": {"exclusion_id": 7, "tenant_id": tenant, "session_id": 7, "created_at": 1},
         "entry": {
             "entry_id": 7,

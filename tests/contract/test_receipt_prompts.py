@@ -118,15 +118,22 @@ def test_prf_1_a_moved_session_shows_its_own_words_only(house: MemorySetup) -> N
     assert prompt_of(house, id).is_exact
 
 
-def test_prf_1_a_template_that_was_changed_is_said_and_what_was_recalled_is_shown(house: MemorySetup) -> None:
+def test_prf_1_a_template_that_is_not_stored_is_said_and_what_was_recalled_is_shown(
+    house: MemorySetup, engine: Engine
+) -> None:
+    """As of replies from before the texts were stored."""
     garden = house.project(system_prompt="Prune daily. {RELEVANT.HISTORY}")
     house.session("tells", garden)
     house.session("asks", garden)
     house.say("tells", SECRET)
     id = receipt_of_reply(house, "asks", QUESTION)
+    engine.rows("DELETE FROM prompt_template")
+    assert prompt_of(house, id).is_exact
     house.services.projects.change_project(house.reach, garden, settings={"system_prompt": "Dig. {RELEVANT.HISTORY}"})
     shown = prompt_of(house, id)
-    assert shown.missing == ("The prompt of the project was changed: only what was recalled is shown of it.",)
+    assert shown.missing == (
+        "The prompt of the project was changed, and its former text is not stored: only what was recalled is shown of it.",
+    )
     assert SECRET in words_of(shown)
     assert "Prune" not in words_of(shown) and "Dig." not in words_of(shown)
 

@@ -71,6 +71,8 @@ class Removal:
     items: list[int] = field(default_factory=list[int])
     responses: list[int] = field(default_factory=list[int])
     receipts: list[ReceiptId] = field(default_factory=list[ReceiptId])
+    templates: list[int] = field(default_factory=list[int])
+    """The texts of prompts that the removed receipts named; those that other receipts name stay."""
     files: list[RemovedFile] = field(default_factory=list[RemovedFile])
     texts: list[RemovedText] = field(default_factory=list[RemovedText])
     projects: list[ProjectId] = field(default_factory=list[ProjectId])
@@ -99,6 +101,7 @@ class Removal:
         self.items += other.items
         self.responses += other.responses
         self.receipts += other.receipts
+        self.templates += other.templates
         self.files += other.files
         self.texts += other.texts[: MOST_TEXTS - len(self.texts)]
 

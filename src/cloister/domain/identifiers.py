@@ -83,6 +83,10 @@ def new_exclusion_id() -> int:
     return _random(63)
 
 
+def new_template_id() -> int:
+    return _random(63)
+
+
 def new_removal_id() -> int:
     return _random(63)
 

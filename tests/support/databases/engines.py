@@ -54,6 +54,7 @@ TABLES = (
     "session_past",
     "session_item",
     "session_response",
+    "prompt_template",
     "receipt",
     "exclusion",
     "memory_file",

@@ -18,6 +18,7 @@ from cloister.domain.identifiers import (
 )
 from cloister.domain.scope import Reach
 from cloister.storage.interface import Database, Transaction, Value
+from cloister.storage.stores.receipts.templates import TemplateStore
 
 MOMENT = 1_700_000_000_000_000
 
@@ -81,6 +82,7 @@ def insert_household(transaction: Transaction, household: Household, external_id
         expires_at=MOMENT,
     )
     transaction.execute("insert_sign_in", digest=b"browser", kind="browser", key_id=household.key, expires_at=MOMENT)
+    template = TemplateStore(transaction).keep(None, "digest", "Answer briefly.")
     transaction.execute(
         "insert_receipt",
         receipt_id=household.message,
@@ -95,6 +97,7 @@ def insert_household(transaction: Transaction, household: Household, external_id
         expires_at=None,
         question=None,
         body="{}",
+        template_id=template,
     )
     transaction.execute(
         "insert_exclusion",

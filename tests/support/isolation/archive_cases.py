@@ -133,7 +133,7 @@ ARCHIVE_CASES: dict[str, Case] = {
     ),
     "ArchivedRows.responses": Case(act=lambda t, h: list(rows(t).responses(archived(h))), nothing=[]),
     "ArchivedRows.mentions": Case(act=lambda t, h: list(rows(t).mentions(h.first.entity)), nothing=[]),
-    "ImportedRows.restore_project": Case(act=restore_project, nothing=False),
+    "ImportedRows.restore_project": Case(act=restore_project, nothing=False, writes=True),
     "ImportedRows.remove_unused_default_project": Case(
         act=lambda t, h: ImportedRows(t).remove_unused_default_project("Garden")
     ),

@@ -5,6 +5,7 @@ from cloister.domain.identifiers import ReceiptId
 from cloister.storage.interface import Transaction
 from cloister.storage.stores.receipts.exclusions import ExclusionStore
 from cloister.storage.stores.receipts.receipts import ReceiptStore
+from cloister.storage.stores.receipts.templates import TemplateStore
 from support.isolation.twin_tenants import MOMENT, Case, Home, first_receipt, new_receipt
 
 
@@ -56,8 +57,16 @@ RECEIPT_CASES: dict[str, Case] = {
     "ReceiptStore.set_ages": Case(
         act=lambda t, h: ReceiptStore(t).set_ages(h.cellar, reply_age=1, other_age=1), writes=True
     ),
+    "TemplateStore.of_session": Case(act=lambda t, h: TemplateStore(t).of_session(h.first.session), nothing=[]),
+    "TemplateStore.of_messages": Case(
+        act=lambda t, h: TemplateStore(t).of_messages(h.first.session, h.first.messages), nothing=[]
+    ),
+    "TemplateStore.text": Case(act=lambda t, h: TemplateStore(t).text(h.cellar, "digest"), nothing=None),
 }
 TENANT_RECEIPT_CASES: dict[str, Case] = {
+    "TemplateStore.keep": Case(act=lambda t, h: TemplateStore(t).keep(h.cellar, "another", "Dig."), writes=True),
+    "TemplateStore.of_expired": Case(act=lambda t, h: TemplateStore(t).of_expired(MOMENT + 9_999)),
+    "TemplateStore.unused": Case(act=lambda t, h: TemplateStore(t).unused()),
     "ReceiptStore.remove_of_user": Case(act=lambda t, h: ReceiptStore(t).remove_of_user("ann"), writes=True),
     "ReceiptStore.remove_expired": Case(act=lambda t, h: ReceiptStore(t).remove_expired(MOMENT + 9_999), writes=True),
     "ReceiptStore.days_of_tenant": Case(act=lambda t, h: ReceiptStore(t).days_of_tenant()),

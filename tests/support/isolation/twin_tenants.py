@@ -73,6 +73,7 @@ from cloister.storage.stores.observations import ObservationStore
 from cloister.storage.stores.pools import PoolStore, StoredPool
 from cloister.storage.stores.receipts.exclusions import ExclusionStore
 from cloister.storage.stores.receipts.receipts import ReceiptStore
+from cloister.storage.stores.receipts.templates import TemplateStore
 from cloister.storage.stores.revisions import RevisionStore
 from cloister.storage.stores.sessions import LockedSession, NewSession, SessionStore
 from cloister.storage.stores.supersession import ReplacementStore, SupersessionStore
@@ -93,6 +94,7 @@ STORES = (
     ApiKeyStore,
     UsageStore,
     ReceiptStore,
+    TemplateStore,
     ActivityStore,
     ListedMemoryStore,
     ExclusionStore,
@@ -384,6 +386,10 @@ def new_receipt(place: "Place", question: str | None = "roses?") -> Receipt:
     )
 
 
+def _keep_template(transaction: Transaction, place: "Place") -> int | None:
+    return TemplateStore(transaction).keep(place.project, "digest", f"Answer like {place.name}.")
+
+
 def first_entry(session: SessionId) -> int:
     """The id of an entry of the user of a session, which no other session has."""
     return session << 21 | 3_000_000
@@ -408,8 +414,10 @@ def _add_items(transaction: Transaction, place: Place) -> None:
     ResponseStore(transaction).add(response, place.session, row)
     searched = replace(new_receipt(place), kind="search")
     ReceiptStore(transaction).add(ReceiptId(first_receipt(place.session) ^ 1), searched, session=None)
-    replied = replace(new_receipt(place), kind="reply")
-    ReceiptStore(transaction).add(ReceiptId(reply), replied, session=place.session, question=asked, reply=reply)
+    replied, template = replace(new_receipt(place), kind="reply"), _keep_template(transaction, place)
+    ReceiptStore(transaction).add(
+        ReceiptId(reply), replied, session=place.session, question=asked, reply=reply, template=template
+    )
     ExclusionStore(transaction, place.session).add("message", asked, MOMENT)
     ReceiptStore(transaction).add(
         first_receipt(place.session),

@@ -141,6 +141,8 @@ HOT_QUERIES = (
     "stale_in_pool",
     "subjects_of_memories",
     "take_off_branch",
+    "templates_of_messages",
+    "templates_of_session",
     "timeline_changes",
     "timeline_first_states",
     "timeline_memories",

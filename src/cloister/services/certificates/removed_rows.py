@@ -27,6 +27,7 @@ from cloister.storage.stores.files.trees import remove_old_files
 from cloister.storage.stores.memories import MemoryStore
 from cloister.storage.stores.messages import MessageStore
 from cloister.storage.stores.receipts.receipts import ReceiptStore
+from cloister.storage.stores.receipts.templates import TemplateStore
 from cloister.storage.stores.tenants import ProjectStore
 
 _LONGEST_TEXT = 400
@@ -57,6 +58,7 @@ def note_session(transaction: Transaction, session: Session, removal: Removal, *
     note_observations(removal, rows.observations(session.id))
     _note_items(session, removal, rows.items(session.id), rows.responses(session.id))
     note_receipts(removal, rows.receipts(session.id))
+    removal.templates.extend(TemplateStore(transaction).of_session(session.id))
     files = rows.files(session)
     removal.name("files", [f"/memories/{file.path}" for file in files if file.pool == session.pool])
     removal.sessions.append(
@@ -97,6 +99,7 @@ def note_messages(
     note_memories(removal, sorted({memory for message in messages for memory in memories.derived_from(message)}))
     _note_items(session, removal, rows.items_of(session.id, messages), rows.responses_of(session.id, messages))
     note_receipts(removal, rows.receipts_of(session.id, messages))
+    removal.templates.extend(TemplateStore(transaction).of_messages(session.id, messages))
     said = next(iter(MessageStore(transaction).contents(session.id, messages[-1])), None)
     note_text(transaction, session, removal, said)
     entities = EntityStore(transaction)

@@ -319,7 +319,7 @@ class Turns:
                 session = SessionStore(transaction).get(name)
                 if turn.record is not None and outcome is not None:
                     turn.record.ended(transaction, turn, session, None, outcome)
-                store_with_reply(transaction, receipt, session, turn.number, None)
+                store_with_reply(transaction, receipt, session, turn.number, None, prompt=turn.system_prompt)
                 return session, None
             # The content of a failed reply is our own sentence, not the model's.
             given = (
@@ -340,8 +340,9 @@ class Turns:
             note_project(transaction, recorded.session, recorded.messages[0], said_in=turn.session.project)
             if turn.record is not None and outcome is not None:
                 turn.record.ended(transaction, turn, recorded.session, recorded.messages[0], outcome)
-            store_with_reply(transaction, receipt, recorded.session, turn.number, recorded.messages[0])
-            return recorded.session, recorded.messages[0]
+            message = recorded.messages[0]
+            store_with_reply(transaction, receipt, recorded.session, turn.number, message, prompt=turn.system_prompt)
+            return recorded.session, message
 
         try:
             session, message = self._database.write(_tenant_of(turn), work)

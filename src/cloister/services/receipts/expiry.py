@@ -11,6 +11,7 @@ from cloister.services.receipts.storing import set_ages
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.erasure import RetentionStore
 from cloister.storage.stores.receipts.receipts import ReceiptStore
+from cloister.storage.stores.receipts.templates import TemplateStore, remove_unused
 from cloister.storage.stores.tenants import ProjectStore
 
 
@@ -46,13 +47,20 @@ class ReceiptExpiry:
         return checked
 
     def drop(self) -> int:
-        """Delete expired receipts; returns how many."""
+        """Delete expired receipts, and texts of prompts that no receipt names; returns how many receipts."""
         now = self._clock()
         tenants = self._database.maintenance.rows("tenants_with_expired_receipts", now=now)
-        return sum(self._drop_of(Reach(tenant=TenantId(cast(int, tenant))), now) for (tenant,) in tenants)
+        dropped = sum(self._drop_of(Reach(tenant=TenantId(cast(int, tenant))), now) for (tenant,) in tenants)
+        for (tenant,) in self._database.maintenance.rows("tenants_with_unused_templates"):
+            self._database.write(Reach(tenant=TenantId(cast(int, tenant))), _drop_unused)
+        return dropped
 
     def _drop_of(self, reach: Reach, now: int) -> int:
         return self._database.write(reach, lambda transaction: ReceiptStore(transaction).remove_expired(now))
+
+
+def _drop_unused(transaction: Transaction) -> None:
+    remove_unused(transaction, TemplateStore(transaction).unused())
 
 
 def _refuse_narrow(reach: Reach) -> None:

@@ -36,6 +36,7 @@ from cloister.services.receipts.reading import (
 from cloister.services.receipts.reply import listed_parts
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.messages import MessageStore
+from cloister.storage.stores.receipts.templates import TemplateStore
 from cloister.storage.stores.tenants import ProjectStore
 
 _NOTHING = FoundItems(messages={}, memories={}, entities={}, observations={}, changed=frozenset())
@@ -92,22 +93,18 @@ class ReceiptPrompts:
         said = MessageStore(transaction).found(session.id, session.pool, sent.conversation)
         context = self._context(transaction, session, project, shown, question)
         conversation = tuple(Item(message, session.external_id, "session", user=session.user_id) for message in said)
-        template, may_read = _template(sent, session, project), may_read_template(transaction.reach, sent)
-        if not may_read:
-            template = _placeholders(sent)
+        named = _named_template(transaction, shown, session, project)
         if sent.is_of_client:
             # What the client did not send itself was added to what is remembered.
             context = replace(context, relevant_history=(*context.relevant_history, *conversation))
         else:
             context = replace(context, current_conversation=conversation)
+        is_default = sent.template is None and not sent.is_of_client
+        template = _placeholders(sent) if named is None and not is_default else named
         messages = prompt(template, context, question)
         missing = [*shown.summary, *_changes(shown.found), *_forgotten(len(sent.conversation) - len(said))]
-        if not may_read:
-            missing.append(
-                "The prompt of the project is not shown to one user's key: only what was recalled is shown of it."
-            )
-        elif sent.template is not None and _digest(template) != sent.template:
-            missing.append(f"The prompt of the {sent.prompt} was changed: only what was recalled is shown of it.")
+        if sent.template is not None and named is None:
+            missing.append(_not_shown(transaction.reach, shown, sent))
         if sent.is_of_client:
             missing.append(_OF_CLIENT)
         elif not missing:
@@ -174,17 +171,29 @@ def _history(items: Sequence[ReceiptItem], found: FoundItems, question: str) -> 
             yield Item(message, said.session, "semantic", user=said.user)
 
 
-def _template(sent: Sent, session: Session, project: Project | None) -> str | None:
-    """The template of the prompt; None for the default one. If it was changed, or the client had a prompt of its own, only the
-    placeholders that it had."""
-    if sent.prompt == "default" and not sent.is_of_client:
+def _named_template(
+    transaction: Transaction, shown: ShownReceipt, session: Session, project: Project | None
+) -> str | None:
+    """The text of the template that a receipt names, also if the prompt was edited since. None if there is none, if its reader may
+    not see it, or if it is not stored. A session takes its own prompt along, and no other."""
+    sent = shown.receipt.sent
+    if sent is None or sent.template is None:
         return None
-    template = session.system_prompt if sent.prompt == "session" else None
-    if sent.prompt == "project" and project is not None:
-        template = system_prompt(project.settings)
-    if template is not None and _digest(template) == sent.template:
-        return template
-    return _placeholders(sent)
+    now = session.system_prompt if sent.prompt == "session" else None
+    if shown.shows_template and sent.prompt == "project" and project is not None:
+        now = system_prompt(project.settings)
+    if _digest(now) != sent.template and shown.shows_template:
+        now = TemplateStore(transaction).text(shown.receipt.terms.project, sent.template)
+    return now if _digest(now) == sent.template else None
+
+
+def _not_shown(reach: Reach, shown: ShownReceipt, sent: Sent) -> str:
+    """Why the template that a receipt names is not shown, in words."""
+    if not may_read_template(reach, sent):
+        return "The prompt of the project is not shown to one user's key: only what was recalled is shown of it."
+    if not shown.shows_template:
+        return f"The prompt of the {sent.prompt} is not shown where the session is now."
+    return f"The prompt of the {sent.prompt} was changed, and its former text is not stored: only what was recalled is shown of it."
 
 
 def _placeholders(sent: Sent) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from cloister.domain.conversation import Message, Session
+from cloister.domain.conversation import Message, Project, Session
 from cloister.domain.errors import NotFound
 from cloister.domain.identifiers import ProjectId, ReceiptId, new_receipt_id
 from cloister.domain.project_settings import NO_SETTINGS, receipt_days, retention_days, stores_receipts, stricter
@@ -12,6 +12,7 @@ from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.erasure import RetentionStore
 from cloister.storage.stores.pools import PoolStore
 from cloister.storage.stores.receipts.receipts import ReceiptStore
+from cloister.storage.stores.receipts.templates import TemplateStore
 from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.tenants import ProjectStore
 
@@ -19,14 +20,21 @@ _DAY_MICROSECONDS = 86_400 * 1_000_000
 
 
 def store_with_reply(
-    transaction: Transaction, receipt: Receipt | None, session: Session, turn: int, reply: Message | None
+    transaction: Transaction,
+    receipt: Receipt | None,
+    session: Session,
+    turn: int,
+    reply: Message | None,
+    *,
+    prompt: str | None,
 ) -> None:
-    """Store the receipt of a reply, if there is one. It has the number of the reply, so that it is found by that; that of tool
-    calls alone has the number of the turn."""
+    """Store the receipt of a reply, if there is one, and the template of its `prompt`, unless that is the default one. The receipt
+    has the number of the reply, so that it is found by that; that of tool calls alone has the number of the turn."""
     if receipt is None:
         return
+    project = _project(transaction, receipt)
     of_tenant = ReceiptStore(transaction).days_of_tenant()
-    age = _age(stricter(receipt_days(receipt.kind, _settings(transaction, receipt)), of_tenant))
+    age = _age(stricter(receipt_days(receipt.kind, _settings(project)), of_tenant))
     ReceiptStore(transaction).add(
         ReceiptId(turn if reply is None else reply.id),
         receipt,
@@ -34,7 +42,19 @@ def store_with_reply(
         question=receipt.terms.question_id,
         reply=None if reply is None else reply.id,
         expires_at=None if age is None else receipt.created_at + age,
+        template=_kept_template(transaction, receipt, project, prompt),
     )
+
+
+def _kept_template(
+    transaction: Transaction, receipt: Receipt, project: Project | None, prompt: str | None
+) -> int | None:
+    """The stored text of the prompt that a receipt names, so that it can be shown after the prompt was edited. None in a project
+    that was deleted meanwhile, whose texts are gone: no receipt shows them."""
+    named = None if receipt.sent is None else receipt.sent.template
+    if named is None or prompt is None or (project is None and receipt.terms.project is not None):
+        return None
+    return TemplateStore(transaction).keep(receipt.terms.project, named, prompt)
 
 
 def set_ages(transaction: Transaction, project: ProjectId | None, settings: Mapping[str, object]) -> None:
@@ -72,7 +92,7 @@ class ReceiptStoring:
         PoolStore(transaction, self._generation).lock(receipt.terms.pool)
         if not ReceiptStore(transaction).is_pool_there(receipt.terms.pool):
             return None
-        settings = _settings(transaction, receipt)
+        settings = _settings(_project(transaction, receipt))
         if not stores_receipts(settings):
             return None
         days = stricter(
@@ -92,8 +112,12 @@ class ReceiptStoring:
         return id
 
 
-def _settings(transaction: Transaction, receipt: Receipt) -> Mapping[str, object]:
-    project = None if receipt.terms.project is None else ProjectStore(transaction).find(receipt.terms.project)
+def _project(transaction: Transaction, receipt: Receipt) -> Project | None:
+    """The project in which a receipt was made, unless it was deleted."""
+    return None if receipt.terms.project is None else ProjectStore(transaction).find(receipt.terms.project)
+
+
+def _settings(project: Project | None) -> Mapping[str, object]:
     return NO_SETTINGS if project is None else project.settings
 
 

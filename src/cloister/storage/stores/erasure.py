@@ -114,7 +114,9 @@ class ProjectErasureStore:
         return [ReceiptId(number) for number in _numbers(rows)]
 
     def remove(self, now: int) -> None:
-        """Delete the pools that have no sessions, and mark the project as deleted, without its name and settings."""
+        """Delete the pools that have no sessions and the texts of prompts, and mark the project as deleted, without its name and
+        settings."""
+        self._transaction.execute("delete_templates_of_project", project_id=self._project)
         self._transaction.execute("delete_project_pools", project_id=self._project)
         self._transaction.execute("blank_project", project_id=self._project, deleted_at=now)
 
@@ -167,6 +169,7 @@ class TenantErasureStore:
         self._transaction.execute("erase_items")
         self._transaction.execute("erase_responses")
         self._transaction.execute("erase_receipts")
+        self._transaction.execute("erase_templates")
         self._transaction.execute("erase_files")
         self._transaction.execute("erase_entries")
         self._transaction.execute("erase_usage")

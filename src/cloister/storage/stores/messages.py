@@ -11,6 +11,7 @@ from cloister.domain.maintenance.checksum import text_checksum
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_in
 from cloister.storage.interface import Row, Transaction, Value, integers
 from cloister.storage.stores.receipts.asked import remove_receipts_in_words_of
+from cloister.storage.stores.receipts.templates import TemplateStore, remove_unused
 
 # How a message is stored that is not on the current branch of its session: `off_completed` and so on.
 _OFF_BRANCH = "off_"
@@ -185,11 +186,13 @@ class MessageStore:
     def remove(self, session: SessionId, messages: Sequence[MessageId]) -> int:
         """Remove messages, with the items that follow them, and the responses and receipts that they belong to; also receipts of
         the session that stored the same words as a query."""
+        templates = TemplateStore(self._transaction).of_messages(session, messages)
         remove_receipts_in_words_of(self._transaction, session, messages)
         for message in messages:
             self._transaction.execute("delete_items_of_message", session_id=session, message_id=message)
             self._transaction.execute("delete_responses_of_message", session_id=session, message_id=message)
             self._transaction.execute("delete_receipts_of_message", session_id=session, message_id=message)
+        remove_unused(self._transaction, templates)
         return sum(
             self._transaction.execute("delete_message", session_id=session, message_id=message) for message in messages
         )
@@ -198,7 +201,9 @@ class MessageStore:
         first, last = span(session)
         self._transaction.execute("delete_items", first=first, last=last)
         self._transaction.execute("delete_responses", session_id=session)
+        templates = TemplateStore(self._transaction).of_session(session)
         self._transaction.execute("delete_receipts", session_id=session)
+        remove_unused(self._transaction, templates)
         self._transaction.execute("delete_exclusions", session_id=session)
         return self._transaction.execute("delete_messages", first=first, last=last)
 

@@ -143,6 +143,8 @@ class ProjectStore:
         self._transaction.execute("set_default_project", project_id=project)
 
     def soft_delete(self, project: ProjectId, deleted_at: int) -> None:
+        """Mark a project as deleted. Its sessions have left it, so that no receipt shows its prompts any more: their texts go."""
+        self._transaction.execute("delete_templates_of_project", project_id=project)
         self._transaction.execute("soft_delete_project", project_id=project, deleted_at=deleted_at)
 
 

@@ -147,6 +147,13 @@ SELECT
     (
         SELECT count(*) FROM receipt
         WHERE tenant_id = :tenant_id AND receipt_id IN (SELECT value FROM json_each(CAST(:receipt_ids AS TEXT)))
+    ),
+    (
+        SELECT count(*) FROM prompt_template AS t
+        WHERE t.tenant_id = :tenant_id AND t.template_id IN (SELECT value FROM json_each(CAST(:template_ids AS TEXT)))
+            AND NOT EXISTS (
+                SELECT 1 FROM receipt AS r WHERE r.tenant_id = :tenant_id AND r.template_id = t.template_id
+            )
     )
 
 -- name: remaining_messages
@@ -214,7 +221,8 @@ SELECT
 SELECT
     (SELECT count(*) FROM entry WHERE tenant_id = :tenant_id AND coalesce(project_id, 0) = :project_id),
     (SELECT count(*) FROM session WHERE tenant_id = :tenant_id AND project_id = :project_id),
-    (SELECT count(*) FROM project WHERE tenant_id = :tenant_id AND project_id = :project_id AND deleted_at IS NULL)
+    (SELECT count(*) FROM project WHERE tenant_id = :tenant_id AND project_id = :project_id AND deleted_at IS NULL),
+    (SELECT count(*) FROM prompt_template WHERE tenant_id = :tenant_id AND project_id = :project_id)
 
 -- name: remaining_of_tenant
 SELECT
@@ -230,6 +238,7 @@ SELECT
     (SELECT count(*) FROM session_item WHERE tenant_id = :tenant_id),
     (SELECT count(*) FROM session_response WHERE tenant_id = :tenant_id),
     (SELECT count(*) FROM receipt WHERE tenant_id = :tenant_id),
+    (SELECT count(*) FROM prompt_template WHERE tenant_id = :tenant_id),
     (SELECT count(*) FROM memory_file WHERE tenant_id = :tenant_id),
     (SELECT count(*) FROM entry WHERE tenant_id = :tenant_id),
     (SELECT count(*) FROM idempotency WHERE tenant_id = :tenant_id),

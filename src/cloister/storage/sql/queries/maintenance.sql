@@ -170,6 +170,16 @@ SELECT tenant_id FROM tenant AS t
 WHERE EXISTS (SELECT 1 FROM receipt AS r WHERE r.tenant_id = t.tenant_id AND r.expires_at <= :now)
 ORDER BY tenant_id
 
+-- name: tenants_with_unused_templates
+SELECT tenant_id FROM tenant AS t
+WHERE EXISTS (
+    SELECT 1 FROM prompt_template AS p
+    WHERE p.tenant_id = t.tenant_id AND NOT EXISTS (
+        SELECT 1 FROM receipt AS r WHERE r.tenant_id = p.tenant_id AND r.template_id = p.template_id
+    )
+)
+ORDER BY tenant_id
+
 -- name: tenants_with_retention
 -- The tenants that forget what is old, or that have a project that does.
 SELECT tenant_id FROM tenant WHERE retention_days IS NOT NULL AND erased_at IS NULL

@@ -7,11 +7,11 @@ r.body
 -- name: insert_receipt
 INSERT INTO receipt (
     tenant_id, receipt_id, session_id, question_id, reply_id, project_id, user_id, recalled_pool_id, kind, created_at,
-    expires_at, query, body
+    expires_at, query, body, template_id
 )
 VALUES (
     :tenant_id, :receipt_id, :session_id, :question_id, :reply_id, :project_id, :user_id, :pool_id, :kind, :created_at,
-    :expires_at, :question, :body
+    :expires_at, :question, :body, :template_id
 )
 
 -- name: receipt_of_session

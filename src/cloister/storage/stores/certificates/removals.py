@@ -26,16 +26,17 @@ _CHUNK = 1_000
 _SESSION_TABLES = ("sessions", "messages", "vectors", "memory sources", "mentions", "relations", "idempotent answers")
 _ROW_TABLES = (
     *("memories", "memory revisions", "observations", "entities", "entities", "items", "responses", "receipts"),
+    "prompts",
 )
 _MESSAGE_TABLES = (
     *("messages", "vectors", "memory sources", "mentions", "relations", "items", "responses", "receipts"),
     "idempotent answers",
 )
-_PROJECT_TABLES = ("entries", "sessions", "projects")
+_PROJECT_TABLES = ("entries", "sessions", "projects", "prompts")
 _USER_TABLES = ("entries", "api keys", "receipts")
 _TENANT_TABLES = (
     *("sessions", "projects", "pools", "memories", "memory revisions", "observations", "entities", "mentions"),
-    *("relations", "items", "responses", "receipts", "files", "entries", "idempotent answers", "api keys"),
+    *("relations", "items", "responses", "receipts", "prompts", "files", "entries", "idempotent answers", "api keys"),
 )
 
 
@@ -176,9 +177,10 @@ class RemovalStore:
             removal.items,
             removal.responses,
             removal.receipts,
+            removal.templates,
         )
         for begin in range(0, max(1, *map(len, lists)), _CHUNK):
-            memories, observations, entities, hidden, items, responses, receipts = (
+            memories, observations, entities, hidden, items, responses, receipts, templates = (
                 integers(ids[begin : begin + _CHUNK]) for ids in lists
             )
             row = self._transaction.row(
@@ -190,6 +192,7 @@ class RemovalStore:
                 item_ids=items,
                 response_ids=responses,
                 receipt_ids=receipts,
+                template_ids=templates,
             )
             _add(found, _ROW_TABLES, row)
 

@@ -11,6 +11,7 @@ from cloister.domain.receipts.receipt import Receipt, ReceiptSummary, StoredRece
 from cloister.domain.truth.revision import state_from_json
 from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.stores.observations import stored_observation
+from cloister.storage.stores.receipts.templates import TemplateStore, remove_unused
 
 
 class ReceiptStore:
@@ -28,8 +29,10 @@ class ReceiptStore:
         question: MessageId | None = None,
         reply: MessageId | None = None,
         expires_at: int | None = None,
+        template: int | None = None,
     ) -> None:
-        """Add a receipt of a session that the caller found, or of the project and the user of its terms."""
+        """Add a receipt of a session that the caller found, or of the project and the user of its terms. `template` is the stored
+        text of its prompt."""
         terms = receipt.terms
         self._transaction.execute(
             "insert_receipt",
@@ -45,6 +48,7 @@ class ReceiptStore:
             expires_at=expires_at,
             question=None if question is not None else terms.question,
             body=encoded_receipt(receipt),
+            template_id=template,
         )
 
     def find(self, id: ReceiptId, now: int) -> StoredReceipt | None:
@@ -110,7 +114,11 @@ class ReceiptStore:
         return self._transaction.execute("delete_old_receipts", session_id=session, before=before)
 
     def remove_expired(self, now: int) -> int:
-        return self._transaction.execute("delete_expired_receipts", now=now)
+        """Remove expired receipts, and the texts of prompts that none of the others names."""
+        templates = TemplateStore(self._transaction).of_expired(now)
+        removed = self._transaction.execute("delete_expired_receipts", now=now)
+        remove_unused(self._transaction, templates)
+        return removed
 
     def set_ages(self, project: ProjectId | None, *, reply_age: int | None, other_age: int | None) -> None:
         """Set after how many microseconds the receipts of a project expire; None keeps them. Without a project: those of sessions
