@@ -13,6 +13,7 @@ import apsw
 import pytest
 
 from cloister.storage.queries import load_queries, split_queries
+from cloister.storage.sqlite.connections import connect
 from support.databases.engines import TABLES, sqlite_engine
 from support.samples.hot_queries import HOT_QUERIES
 
@@ -30,7 +31,7 @@ def connection(tmp_path_factory: pytest.TempPathFactory) -> Generator[Any]:
     directory = tmp_path_factory.mktemp("plans") / "data"
     sqlite_engine(directory).open().close()
     (file,) = Path(directory).glob("*.db")
-    opened: Any = apsw.Connection(str(file))
+    opened: Any = connect(file, create=False)
     yield opened
     opened.close()
 
@@ -44,6 +45,11 @@ def steps(connection: Any, query: str) -> Iterator[tuple[str, str, str]]:
         step = _STEP.match(str(row[-1]))
         if step is not None and step[2] in names:
             yield step[1], names[step[2]], step[3]
+
+
+def test_other_values_do_not_change_the_plan(connection: Any) -> None:
+    """Else a statement would be prepared anew for every value that is bound."""
+    assert connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, -1) == 1
 
 
 @pytest.mark.parametrize("query", sorted(QUERIES))

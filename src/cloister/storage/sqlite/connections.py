@@ -86,6 +86,8 @@ def connect(path: Path, *, create: bool = True) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
     connection = apsw.Connection(str(path), flags=flags, statementcachesize=200)
     connection.set_busy_timeout(BUSY_MILLISECONDS)
+    # Else SQLite prepares a statement anew for every value that might change its plan, which takes longer than running it.
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
     _switch_to_wal(connection)
     connection.pragma("synchronous", "full")
     connection.pragma("foreign_keys", True)
