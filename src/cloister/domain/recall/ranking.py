@@ -126,12 +126,12 @@ def best(
     where: npt.NDArray[np.bool_] | None = None,
 ) -> npt.NDArray[np.intp]:
     """Positions of the `limit` best candidates, best first; equal scores are ordered by id, so that the order is deterministic."""
-    rows = None if where is None else np.flatnonzero(where)
+    rows = None if where is None else where.nonzero()[0]
     values = scores if rows is None else scores[rows]
     if limit <= 0 or not len(values):
         return np.empty(0, np.intp)
     lowest = np.partition(values, -limit)[-limit] - np.float32(_TIE) if limit < len(values) else values.min()
-    near = np.flatnonzero(values >= lowest)
+    near = (values >= lowest).nonzero()[0]
     near = near if rows is None else rows[near]
     return in_order(evidence, scores, near)[:limit]
 
@@ -140,7 +140,7 @@ def in_order(
     evidence: Evidence, scores: npt.NDArray[np.float32], positions: npt.NDArray[np.intp]
 ) -> npt.NDArray[np.intp]:
     """These positions, those of the highest scores first; equal scores are ordered by id."""
-    order = np.lexsort((evidence.ids[positions], -np.round(scores[positions].astype(np.float64), _DIGITS)))
+    order = np.lexsort((evidence.ids[positions], -scores[positions].astype(np.float64).round(_DIGITS)))
     return positions[order]
 
 

@@ -87,7 +87,7 @@ def asks(sentence: str) -> bool:
         return True
     if not end.isascii() and _ASKS_UNSPACED.match(end) is not None:
         return True
-    if requests(sentence) or (end.lower().endswith((" please", " pls")) and end.count(" ") < _MOST_WORDS_ORDERED):
+    if requests(sentence) or (end[-7:].lower().endswith((" please", " pls")) and end.count(" ") < _MOST_WORDS_ORDERED):
         return True
     return end[-1] not in _FULL_STOPS and _ASKS.match(sentence) is not None
 

@@ -79,6 +79,17 @@ def request_terms() -> frozenset[int]:
 
 
 @cache
+def _requests_and_marks() -> frozenset[int]:
+    return request_terms() | _MARKS
+
+
+@cache
+def _attribute_terms() -> frozenset[int]:
+    """The terms of words for what may be asked of a thing."""
+    return _terms_of(ATTRIBUTE_WORDS)
+
+
+@cache
 def _unknowing_terms() -> frozenset[int]:
     """Also function words of other languages: a short reply is often taken for English."""
     return _terms_of(UNKNOWING_WORDS | _foreign_words()) | request_terms()
@@ -140,15 +151,9 @@ class AskedWords:
         things = [word for word in asked if word not in ATTRIBUTE_WORDS]
         return [_terms_of_word(word) for word in things or asked or words]
 
-    @cached_property
-    def with_requests(self) -> frozenset[int]:
-        """The terms that a message which asks the same may have."""
-        return self.any_terms | request_terms() | _MARKS
-
-    @cached_property
-    def with_attributes(self) -> frozenset[int]:
-        """The same, and the terms of words for what may be asked of a thing."""
-        return self.with_requests | _terms_of(ATTRIBUTE_WORDS)
+    def others(self, found: frozenset[int]) -> frozenset[int]:
+        """The terms that a message which asks the same does not have: neither the question's own nor of requests."""
+        return found - self.any_terms - _requests_and_marks()
 
     @cached_property
     def characters(self) -> frozenset[str]:
@@ -168,7 +173,10 @@ def may_ask(text: str) -> bool:
     messages are not looked at further."""
     if len(text) > LONGEST_QUESTION + _SPACE_AROUND:
         return False
-    return "?" in text or "？" in text or "؟" in text or (bool(text.strip()) and asks(text.strip()))
+    if "?" in text or (not text.isascii() and ("？" in text or "؟" in text)):
+        return True
+    stripped = text.strip()
+    return bool(stripped) and asks(stripped)
 
 
 def is_question(text: str) -> bool:
@@ -209,13 +217,13 @@ def repeats(text: str, found: frozenset[int], question: AskedWords) -> bool:
 def _has_same_words(text: str, found: frozenset[int], question: AskedWords) -> bool:
     if question.share_of_subject(found) < _SAME_QUESTION:
         return False
-    more = found - question.with_requests
+    more = question.others(found)
     if not more:
         return True
     if len(more) > _MOST_IN_GREETING:
         return False
     spoken = " ".join(sentence for sentence in sentences(text) if not is_small_talk(sentence))
-    return question.with_requests.issuperset(terms.term_list(spoken)) and bool(spoken)
+    return not question.others(frozenset(terms.term_list(spoken))) and bool(spoken)
 
 
 def _has_same_characters(text: str, question: AskedWords) -> bool:
@@ -235,8 +243,9 @@ def asks_about(text: str, found: frozenset[int], question: AskedWords) -> Litera
     """Whether a message, of which these are the terms, is a question about the same subject, or asks the same in other words:
     it has nearly all words of the question's subject, and not many others. What looks for some words and asks nothing is not
     asked in other words either."""
-    said = found - (request_terms() - question.any_terms)
-    if 2 * len(said & question.any_terms) < len(said) or not is_question(text) or _states_something(text, question):
+    common = found & question.any_terms
+    said = (found - request_terms()) | common
+    if 2 * len(common) < len(said) or not is_question(text) or _states_something(text, question):
         return None
     is_same = question.is_question and question.share_of_subject(found) >= _SAME_SUBJECT
     return "same" if is_same and not _names_something(text, question) else "subject"
@@ -245,7 +254,9 @@ def asks_about(text: str, found: frozenset[int], question: AskedWords) -> Litera
 def _states_something(text: str, question: AskedWords) -> bool:
     """Whether a wish says more than what is asked for: "I need the code 4417", "I forgot my keys at Ben's"."""
     return any(
-        not question.with_attributes.issuperset(terms.term_list(each)) for each in sentences(text) if wishes(each)
+        not _attribute_terms().issuperset(question.others(frozenset(terms.term_list(each))))
+        for each in sentences(text)
+        if wishes(each)
     )
 
 
@@ -284,7 +295,7 @@ def does_not_know(text: str, question: AskedWords) -> bool:
 
 
 def _may_negate(text: str) -> bool:
-    return any(mark in text for mark in (_NEGATING_IN_ASCII if text.isascii() else _NEGATING))
+    return any(map(text.__contains__, _NEGATING_IN_ASCII if text.isascii() else _NEGATING))
 
 
 def _says_unknowing(sentence: str, question: AskedWords) -> bool:

@@ -6,6 +6,7 @@ read: a pool may have thousands of "Noted.".
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -59,17 +60,22 @@ def representatives(
 ) -> Representatives:
     """The candidates that a mask selects, with one for each group of copies among them: the one of the highest score."""
     copies = evidence.copies
-    rows = np.empty(0, np.intp) if copies is None else np.flatnonzero(mask & (copies >= 0))
-    if copies is None or not len(rows):
+    if copies is None:
+        return Representatives(whole=mask, mask=mask, matches=matches)
+    rows = (mask & (copies >= 0)).nonzero()[0]
+    rows = rows[copies[rows].argsort(kind="stable")]
+    groups = copies[rows]
+    is_same = groups[1:] == groups[:-1]
+    if not is_same.any():  # at most one row of each group
         return Representatives(whole=mask, mask=mask, matches=matches)
     ranked = in_order(evidence, scores, rows)
-    by_group = ranked[np.argsort(copies[ranked], kind="stable")]
-    begins = np.flatnonzero(np.diff(copies[by_group], prepend=np.int32(-1)))
-    groups = np.split(by_group, begins[1:])
+    by_group = ranked[copies[ranked].argsort(kind="stable")]
+    begins = np.concatenate(([0], (~is_same).nonzero()[0] + 1))
     chosen = by_group[begins]
     whole, mask, matches = mask, mask.copy(), matches.copy()
     mask[rows] = False
     mask[chosen] = True
     matches[chosen] = np.maximum.reduceat(matches[by_group], begins)
-    members = {int(group[0]): group for group in groups if len(group) > 1}
+    bounds = pairwise([*begins.tolist(), len(rows)])
+    members = {int(by_group[begin]): by_group[begin:end] for begin, end in bounds if end - begin > 1}
     return Representatives(whole=whole, mask=mask, matches=matches, members=members)

@@ -26,14 +26,16 @@ _MOST_COMPARED = 16
 class Statement:
     """A message, and the others that say the same. It has the best score and the best match of them."""
 
-    __slots__ = ("_item", "_members", "_said", "_unread", "id", "match", "own", "score")
+    __slots__ = ("_item", "_length", "_members", "_said", "_unread", "id", "match", "own", "score")
 
     def __init__(self, item: Item, match: float, own: float, score: float) -> None:
-        self.id = item.message.id
+        message = item.message
+        self.id = message.id
         self.match = match
         self.own = own
         self.score = score
         self._item = item
+        self._length = len(message.content)
         self._members = [(item, match)]
         self._said: Said | None = None
         self._unread = 0
@@ -72,21 +74,19 @@ class Statement:
         return max(good, key=lambda item: (item.message.created_at, item.message.id), default=self._item)
 
     def is_nearly(self, other: "Statement") -> bool:
-        """Whether two long messages say nearly the same. Texts are compared only where the matches are alike."""
+        """Whether two long messages say nearly the same. Texts are compared only where their lengths and the matches are alike."""
+        one, two = self._length, other._length
+        shorter, longer = (one, two) if one < two else (two, one)
         return (
-            abs(self.match - other.match) <= _NEAR * max(self.match, other.match)
+            shorter >= _SHORTEST_LONG
+            and longer - shorter <= _NEAR_LENGTH * longer
+            and abs(self.match - other.match) <= _NEAR * max(self.match, other.match)
             and (self.own == other.own or abs(self.own - other.own) <= _NEAR_OWN * max(abs(self.own), abs(other.own)))
-            and self._is_as_long(other)
             and self.said.is_nearly(other.said)
         )
 
-    def _is_as_long(self, other: "Statement") -> bool:
-        lengths = len(self._item.message.content), len(other._item.message.content)
-        return min(lengths) >= _SHORTEST_LONG and max(lengths) - min(lengths) <= _NEAR_LENGTH * max(lengths)
-
     def shown(self, found: float) -> Item:
-        newest = self.newest
-        message, session, source, _, user = newest[:5]
+        message, session, source, _, user, *_ = self.newest
         times = len(self._members) + self._unread
         same = () if times == 1 else tuple(other for other in self.messages if other != message.id)[:_MOST_SAME]
         return Item(message, session, source, round(self.score, _DIGITS), user, round(found, _DIGITS), times, same)
