@@ -3,16 +3,20 @@
     python benchmarks/scale.py [--parts processes,cost] [--engines sqlite,postgres] [--processes 1,2,4]
                                [--messages 10000,100000,1000000] [--pools 1,1000,100000] [--quick] [--json]
 
-`processes`: durable writes and contexts a second over HTTP, 32 connections, for each number of processes of `cloister serve`. The
-requests come from this process, over plain sockets. `cost`: milliseconds of one operation inside a process, p50 and p95 of wall
-time, in random pools of a database of so many messages, divided evenly among so many users; more pools than messages are left out.
-PostgreSQL is the one of the tests, on this machine, with its default settings.
+`processes`: durable writes and contexts a second over HTTP, 32 connections, for each number of processes of `cloister serve`, and
+the milliseconds of processor time that all these processes use for one. The requests come from this process, over plain sockets.
+`cost`: milliseconds of one operation inside a process, p50 and p95 of wall time and the median of processor time, in random pools
+of a database of so many messages, divided evenly among so many users; more pools than messages are left out. PostgreSQL is the one
+of the tests, on this machine, with its default settings; its own processor time is not counted. On a machine with other work only
+processor times mean something.
 """
 
 import argparse
 import asyncio
 import json
+import os
 import random
+import statistics
 import tempfile
 import time
 from collections.abc import Callable, Generator, Sequence
@@ -45,13 +49,24 @@ def main() -> None:
     if given.quick:
         given.processes, given.messages, given.pools = [1, 2], [1_000, 2_000], [1, 20]
     report: list[Row] = []
+    for row in measured(given):
+        report.append(row)
+        if not given.json:
+            print(readable(row), flush=True)
+    if given.json:
+        print(json.dumps(report))
+
+
+def measured(given: argparse.Namespace) -> Generator[Row]:
+    """Each row as soon as it is known: all of them take long."""
     for engine in given.engines:
         if "processes" in given.parts:
-            report += [throughput(engine, count, 1.0 if given.quick else 8.0) for count in given.processes]
+            for count in given.processes:
+                yield throughput(engine, count, 1.0 if given.quick else 8.0)
         if "cost" in given.parts:
             sizes = [(messages, pools) for messages in given.messages for pools in given.pools if pools <= messages]
-            report += [row for size in sizes for row in costs(engine, *size, turns=20 if given.quick else 200)]
-    print(json.dumps(report) if given.json else readable(report))
+            for size in sizes:
+                yield from costs(engine, *size, turns=20 if given.quick else 200)
 
 
 def names(text: str) -> list[str]:
@@ -106,12 +121,27 @@ async def load(service: Service, seconds: float) -> Row:
         for _ in range(10):
             await ask(service, write(connection))
     await rate(service, write, 0.5)
-    writes = await rate(service, write, seconds)
-    return {"writes_a_second": round(writes), "contexts_a_second": round(await rate(service, context, seconds))}
+    writes, of_write = await rate(service, write, seconds)
+    contexts, of_context = await rate(service, context, seconds)
+    return {
+        "writes_a_second": round(writes),
+        "processor_ms_a_write": round(of_write, 2),
+        "contexts_a_second": round(contexts),
+        "processor_ms_a_context": round(of_context, 2),
+    }
 
 
-async def rate(service: Service, request: Callable[[int], bytes], seconds: float) -> float:
-    """Answers a second; every answer must be a success."""
+def processor_seconds(pid: int) -> float:
+    """Of a process and of all that it started."""
+    after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    used = (int(after_name[11]) + int(after_name[12])) / os.sysconf("SC_CLK_TCK")
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return used + sum(processor_seconds(int(child)) for child in children)
+
+
+async def rate(service: Service, request: Callable[[int], bytes], seconds: float) -> tuple[float, float]:
+    """Answers a second, and milliseconds of processor time of the server for each; every answer must be a success."""
+    used = processor_seconds(service.pid)
     end, done = time.perf_counter() + seconds, 0
 
     async def client(number: int) -> None:
@@ -124,7 +154,7 @@ async def rate(service: Service, request: Callable[[int], bytes], seconds: float
 
     began = time.perf_counter()
     await asyncio.gather(*map(client, range(CONNECTIONS)))
-    return done / (time.perf_counter() - began)
+    return done / (time.perf_counter() - began), (processor_seconds(service.pid) - used) / done * 1_000
 
 
 async def ask(service: Service, request: bytes) -> Row:
@@ -145,9 +175,9 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, req
 def costs(engine: str, messages: int, pools: int, *, turns: int) -> list[Row]:
     with open_engine(engine) as data, Cloister(data) as memory:
         project = memory.create_project("Many", member_visibility="private").project_id
-        began = time.perf_counter()
+        began, used = time.perf_counter(), time.process_time()
         sessions = fill(memory, project, messages, pools)
-        filled = time.perf_counter() - began
+        filled, used = time.perf_counter() - began, time.process_time() - used
         rng = random.Random(5)
         operations: dict[str, Callable[[str], object]] = {
             "context, pool not in memory": lambda session: memory.context(
@@ -160,7 +190,14 @@ def costs(engine: str, messages: int, pools: int, *, turns: int) -> list[Row]:
         }
         once, often = rng.sample(sessions, min(turns, len(sessions))), rng.choices(sessions, k=turns)
         size = {"engine": engine, "messages": messages, "pools": pools}
-        rows: list[Row] = [{**size, "operation": "fill, messages a second", "p50": round(messages / filled)}]
+        rows: list[Row] = [
+            {
+                **size,
+                "operation": "fill, messages a second",
+                "p50": round(messages / filled),
+                "of a second of processor time": round(messages / used),
+            }
+        ]
         for name, operation in operations.items():
             rows.append({**size, "operation": name, **taken(operation, once if "not in memory" in name else often)})
         return rows
@@ -185,23 +222,24 @@ def fill(memory: Cloister, project: str, messages: int, pools: int) -> list[str]
 
 
 def taken(operation: Callable[[str], object], sessions: Sequence[str]) -> Row:
-    milliseconds: list[float] = []
+    milliseconds, of_processor = list[float](), list[float]()
     for session in sessions:
-        began = time.perf_counter()
+        began, used = time.perf_counter(), time.process_time()
         operation(session)
         milliseconds.append((time.perf_counter() - began) * 1_000)
+        of_processor.append((time.process_time() - used) * 1_000)
     milliseconds.sort()
     return {
+        "processor": round(statistics.median(of_processor), 2),
         "p50": round(milliseconds[len(milliseconds) // 2], 2),
         "p95": round(milliseconds[int(len(milliseconds) * 0.95)], 2),
         "times": len(milliseconds),
     }
 
 
-def readable(report: Sequence[Row]) -> str:
-    return "\n".join(
-        ", ".join(f"{name} {value:,}" if isinstance(value, (int, float)) else str(value) for name, value in row.items())
-        for row in report
+def readable(row: Row) -> str:
+    return ", ".join(
+        f"{name} {value:,}" if isinstance(value, (int, float)) else str(value) for name, value in row.items()
     )
 
 
