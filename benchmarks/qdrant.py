@@ -5,17 +5,21 @@
 The pool is that of `stages.py`: the conversations of the files, filled up with altered copies. It is put into Qdrant through the
 queue, as a worker does it, and every question is asked of both indexes in the same snapshot. Milliseconds are wall time of one
 answer, of which Qdrant's has several requests. Collections of other embedders on the server are left alone; that of this one is
-deleted before and after.
+deleted before and after. With the URL `:memory:` the client's local mode answers, which is for trying the benchmark only.
 """
 
 import argparse
 import json
 import random
 import statistics
+import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+# This folder has an `http.py`, which Qdrant's client must not import as that of the standard library.
+sys.path.append(sys.path.pop(0))
 
 from qdrant_client import QdrantClient
 
@@ -96,6 +100,8 @@ def main() -> None:
 
 
 def empty(url: str, embedder: StaticEmbedder) -> None:
+    if url == ":memory:":
+        return
     client = QdrantClient(url=url, check_compatibility=False)
     for name in (collection_name(embedder), entity_collection_name(embedder)):
         client.delete_collection(name)
