@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from cloister.models.openai.endpoint import Endpoint
 
 LOCAL_NAME = "local"
+# What frequent words take at most, in all caches of words together (decision 130).
+_WORD_BYTES = 64_000_000
 
 
 def open_database(settings: Settings) -> Database:
@@ -98,7 +100,8 @@ def distribute_database(
 
 
 def open_index(settings: Settings, embedder: Embedder) -> Index:
-    byte_limit = settings.pool_cache_megabytes * 1_000_000
+    limit = settings.pool_cache_megabytes * 1_000_000
+    byte_limit = max(limit - _WORD_BYTES, limit * 3 // 4)
     if settings.index == "qdrant":
         from cloister.index.qdrant.index import open_qdrant
 

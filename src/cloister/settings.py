@@ -101,7 +101,7 @@ VARIABLES: Mapping[str, str] = {
     " (default: cloister in the user's data directory)",
     "CLOISTER_KEY": "API key, when the data is an http:// address",
     "CLOISTER_TENANT": "tenant of the data directory or database, by its id or name (default: the local one)",
-    "CLOISTER_POOL_CACHE_MB": "memory for the pools in use, in megabytes (default: 256)",
+    "CLOISTER_POOL_CACHE_MB": "memory for the pools in use and for frequent words, in megabytes (default: 256)",
     "CLOISTER_POSTGRES_CONNECTIONS": "connections to PostgreSQL that one process opens at most for reads, and as many for writes"
     " (default: 16)",
     "CLOISTER_POSTGRES_TIMEOUT": "seconds after which a PostgreSQL that does not answer counts as away (default: 2)",

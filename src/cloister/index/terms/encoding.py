@@ -14,6 +14,7 @@ from zlib import crc32
 
 import Stemmer  # pyright: ignore[reportMissingTypeStubs]
 
+from cloister.domain.recall.word_cache import WordCache
 from cloister.index.terms.languages import OTHERS, STOP_WORDS, Language, language_of
 from cloister.index.terms.tokens import without_marks, words
 
@@ -22,8 +23,8 @@ VERSION = 3
 BYTES = 4
 """The length of one encoded term."""
 
-_KEPT_WORDS = {Language.ENGLISH: 100_000}
-_KEPT_WORDS_OF_OTHERS = 25_000
+_KEPT_WORDS = {Language.ENGLISH: 65_536}
+_KEPT_WORDS_OF_OTHERS = 4_096
 _LONGEST_KEPT_WORD = 40
 # The stemmers of some languages take quadratic time; that of English does not. The rest of a longer word is ignored.
 _LONGEST_STEMMED = 128
@@ -63,26 +64,23 @@ class _Stemmer(Protocol):
     def stemWords(self, words: Sequence[str]) -> list[str]: ...  # noqa: N802
 
 
-class _Terms(dict[str, int]):
+class _Terms(WordCache[int]):
     """A cache of the terms of words of one language. The stemmer is not thread-safe, hence the lock."""
 
     def __init__(self, language: Language) -> None:
-        super().__init__()
+        super().__init__(_KEPT_WORDS.get(language, _KEPT_WORDS_OF_OTHERS), _LONGEST_KEPT_WORD)
         self._stemmer = cast(_Stemmer, Stemmer.Stemmer(language, 0))  # pyright: ignore[reportUnknownMemberType]
         self._is_english = language is Language.ENGLISH
         self._stop_words = STOP_WORDS[language]
-        self._most = _KEPT_WORDS.get(language, _KEPT_WORDS_OF_OTHERS)
         self._lock = threading.Lock()
 
-    def __missing__(self, word: str) -> int:
-        if word.isdigit() and word.isascii():  # the same in every language, and no use to keep: there are very many
+    def is_kept(self, word: str) -> bool:
+        return not _is_number(word) and super().is_kept(word)
+
+    def computed(self, word: str, /) -> int:
+        if _is_number(word):
             return crc32(word.encode()) or 1
-        found = 0 if word in self._stop_words else self.stems_to([word])[0]
-        if len(word) <= _LONGEST_KEPT_WORD:
-            if len(self) >= self._most:
-                self.clear()
-            self[word] = found
-        return found
+        return 0 if word in self._stop_words else self.stems_to([word])[0]
 
     def stems_to(self, unseen: list[str]) -> list[int]:
         if self._is_english:
@@ -96,21 +94,20 @@ class _Terms(dict[str, int]):
             return self._stemmer.stemWords(unseen)
 
 
-class _Pieces(dict[str, bytes]):
+def _is_number(word: str) -> bool:
+    """Whether a word is the same in every language, and no use to keep: there are very many numbers."""
+    return word.isdigit() and word.isascii()
+
+
+class _Pieces(WordCache[bytes]):
     """A cache of the encoded terms of the pieces between spaces, in one language. No word extends across a space."""
 
     def __init__(self, language: Language) -> None:
-        super().__init__()
+        super().__init__(_KEPT_WORDS.get(language, _KEPT_WORDS_OF_OTHERS), _LONGEST_KEPT_WORD)
         self._terms = _TERMS[language]
-        self._most = _KEPT_WORDS.get(language, _KEPT_WORDS_OF_OTHERS)
 
-    def __missing__(self, piece: str) -> bytes:
-        found = _swapped(array("I", [term for word in words(piece) if (term := self._terms[word])])).tobytes()
-        if len(piece) <= _LONGEST_KEPT_WORD:
-            if len(self) >= self._most:
-                self.clear()
-            self[piece] = found
-        return found
+    def computed(self, piece: str, /) -> bytes:
+        return _swapped(array("I", [term for word in words(piece) if (term := self._terms[word])])).tobytes()
 
 
 _TERMS = {language: _Terms(language) for language in Language}

@@ -7,13 +7,14 @@ list of numbers are treated as English. Scripts without spaces have no stems, so
 from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 
+from cloister.domain.recall.word_cache import WordCache
 from cloister.index.terms import stop_words
 from cloister.index.terms.tokens import words
 
 _MOST_PIECES = 64
 _LONGEST_PIECE = 512
 _LONGEST_KEPT_PIECE = 40
-_KEPT_PIECES = 100_000
+_KEPT_PIECES = 32_768
 _CERTAIN = 3
 _PERHAPS = 1
 _BITS = 24
@@ -119,25 +120,21 @@ def _clues() -> dict[str, int]:
     return clues
 
 
-class _Counts(dict[str, int]):
+class _Counts(WordCache[int]):
     """A cache of the sums of the clues in pieces of text, which are split at spaces. Only the beginning of a long piece counts."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(_KEPT_PIECES, _LONGEST_KEPT_PIECE)
         self._clues = _clues()
         self._letters = {
             letter: weight << (OTHERS.index(language) + 1) * _BITS for letter, (language, weight) in _LETTERS.items()
         }
 
-    def __missing__(self, piece: str) -> int:
+    def computed(self, piece: str, /) -> int:
         beginning = piece[:_LONGEST_PIECE]
         found = sum(self._clues.get(word, 0) for word in words(beginning))
         if not beginning.isascii():
             found += sum(clue for letter, clue in self._letters.items() if letter in beginning)
-        if len(piece) <= _LONGEST_KEPT_PIECE:
-            if len(self) >= _KEPT_PIECES:
-                self.clear()
-            self[piece] = found
         return found
 
 

@@ -20,12 +20,13 @@ from tokenizers import Tokenizer
 
 from cloister.domain.patterns import linear
 from cloister.domain.recall.passage import Passage
+from cloister.domain.recall.word_cache import WordCache
 from cloister.models.interface import Embedding, Weigh
 from cloister.models.static.sums import SPACE, Sums, is_plain, rows_of_tokens, stripped
 
 _WORD = linear(r"[^\W_]+")
 _LONGEST_KEPT_PIECE = 24
-_KEPT_PIECES = 50_000
+_KEPT_PIECES = 8_192
 _PUNCTUATION_WEIGHT = 0.0
 _CHARACTERS_TOGETHER = 20_000
 
@@ -109,14 +110,14 @@ class _AskedPiece(NamedTuple):
     endings: list[int]
 
 
-class AskedPieces(dict[str, _AskedPiece]):
+class AskedPieces(WordCache[_AskedPiece]):
     """A cache of the pieces of queries, which are split at spaces as `cut` does, or not at all."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        super().__init__()
+        super().__init__(_KEPT_PIECES, _LONGEST_KEPT_PIECE)
         self._tokenizer = tokenizer
 
-    def __missing__(self, piece: str) -> _AskedPiece:
+    def computed(self, piece: str, /) -> _AskedPiece:
         encoding = self._tokenizer.encode(piece, add_special_tokens=False)
         words = list(_WORD.finditer(piece))
         at = [0] * len(piece)
@@ -126,12 +127,7 @@ class AskedPieces(dict[str, _AskedPiece]):
             0 if token == SPACE else at[end - 1]
             for token, (_, end) in zip(encoding.tokens, encoding.offsets, strict=True)
         ]
-        found = _AskedPiece(encoding.ids, [word.group() for word in words], endings)
-        if len(piece) <= _LONGEST_KEPT_PIECE:
-            if len(self) >= _KEPT_PIECES:
-                self.clear()
-            self[piece] = found
-        return found
+        return _AskedPiece(encoding.ids, [word.group() for word in words], endings)
 
 
 def _parts(passages: Sequence[Passage]) -> Iterator[Sequence[Passage]]:

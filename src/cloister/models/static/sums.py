@@ -1,8 +1,9 @@
 """Sums of token vectors for the default embedder. A cache has one row for each frequent piece of text, the sum of its tokens: a
-message of forty tokens takes about twenty rows, and no tokenizer.
+message of forty tokens takes about twenty rows, and no tokenizer. Its size is fixed, however many different pieces there are.
 
 Sums are exact, so they do not reveal which pieces are cached, which depends on texts of other tenants. Every number of the table is
-a small multiple of 2**-24, and a float64 represents the sum of as many of them as a text can have, added in any order.
+a small multiple of 2**-24, and a float64 represents the sum of as many of them as a text can have, added in any order. A row is of
+float32, and a piece whose sum has more digits gets none.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ from tokenizers import Tokenizer
 
 from cloister.domain.patterns import linear
 from cloister.domain.recall.passage import Passage
+from cloister.domain.recall.word_cache import WordCache
 
 SPACE = "▁"
 _PIECE = linear(f"(?<!{SPACE}){SPACE}++[^{SPACE}]+")
@@ -23,14 +25,16 @@ _SPECIAL = linear(r"<unk>|</?s>")
 _UNUSUAL = linear(f"  |{SPACE}|<")
 _LONGEST_KEPT_PIECE = 24
 _LONGEST_PIECE = 2_048
-_KEPT_PIECES = 50_000
+_KEPT_PIECES = 65_536
 _PIECES_WITH_A_ROW = 16_384
+_TOKEN = np.dtype("<u2")
 _NOTHING = 0
 _ROWS_TOGETHER = 2_048
 
 Table = npt.NDArray[np.float16]
 Floats = npt.NDArray[np.float32]
 Exact = npt.NDArray[np.float64]
+Tokens = npt.NDArray[np.uint16]
 
 
 def stripped(text: str) -> str:
@@ -53,41 +57,59 @@ def cut(text: str) -> list[str]:
     return [piece[1:] for piece in _PIECE.findall(SPACE + text.replace(" ", SPACE))]
 
 
-def rows_of_tokens(table: Table, tokens: Sequence[int]) -> Floats:
+def rows_of_tokens(table: Table, tokens: Sequence[int] | Tokens) -> Floats:
     return np.asarray(numkong.astype(table.take(tokens, axis=0), "float32"))
 
 
+class _Tokens(WordCache[bytes]):
+    """A cache of the tokens of pieces, each as two bytes."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        super().__init__(_KEPT_PIECES, _LONGEST_KEPT_PIECE)
+        self._tokenizer = tokenizer
+
+    def computed(self, piece: str, /) -> bytes:
+        """Tokenize a piece, in parts of 2,048 characters, because the tokenizer does not release the GIL. A token that spans two
+        parts is lost; the space that the tokenizer puts before each part is removed."""
+        tokens = self._tokenizer.encode(piece[:_LONGEST_PIECE], add_special_tokens=False).ids
+        for begin in range(_LONGEST_PIECE, len(piece), _LONGEST_PIECE):
+            part = self._tokenizer.encode(piece[begin : begin + _LONGEST_PIECE], add_special_tokens=False)
+            tokens += part.ids[1:] if part.tokens[0] == SPACE else part.ids
+        return np.array(tokens, _TOKEN).tobytes()
+
+
 class Sums:
-    """Thread-safe without a lock: the row of a piece is filled before the piece is added to the index."""
+    """Thread-safe without a lock: the row of a piece is filled before the piece is added to the index, and never changes. The first
+    pieces that come a second time have rows."""
 
     def __init__(self, table: Table, tokenizer: Tokenizer) -> None:
         self._table = table
-        self._tokenizer = tokenizer
+        self._tokens = _Tokens(tokenizer)
         self._row_of: dict[str, int] = {}
-        self._tokens_of: dict[str, list[int]] = {}
+        self._has_free_rows = True
         self._free_rows = iter(range(_NOTHING + 1, _PIECES_WITH_A_ROW))
-        self._rows = np.zeros((_PIECES_WITH_A_ROW, table.shape[1]), np.float64)
+        self._rows: Floats = np.zeros((_PIECES_WITH_A_ROW, table.shape[1]), np.float32)
         self._lengths = [0] * _PIECES_WITH_A_ROW
 
     def of(self, passages: Sequence[Passage]) -> tuple[Exact, list[int]]:
         """For each passage the sum of its tokens' vectors, and the number of tokens of its content."""
         found: list[list[int]] = []
-        rowless: dict[int, list[int]] = {}
+        rowless: dict[int, bytes] = {}
         counts: list[int] = []
         for at, (prefix, content) in enumerate(passages):
-            others: list[int] = []
+            others: list[bytes] = []
             rows = self._found(content, others)
-            counts.append(sum(map(self._lengths.__getitem__, rows)) + len(others))
+            counts.append(sum(map(self._lengths.__getitem__, rows)) + sum(map(len, others)) // _TOKEN.itemsize)
             rows += self._found(prefix, others)
             found.append(rows)
             if others:
-                rowless[at] = others
+                rowless[at] = b"".join(others)
         sums = self._sums(found)
         for at, tokens in rowless.items():
-            sums[at] += self._sum_of_tokens(tokens)
+            sums[at] += self._sum_of_tokens(np.frombuffer(tokens, _TOKEN))
         return sums, counts
 
-    def _found(self, text: str, others: list[int]) -> list[int]:
+    def _found(self, text: str, others: list[bytes]) -> list[int]:
         """The rows of a text's pieces. The tokens of a piece without a row are appended to `others`."""
         pieces = cut(text)
         rows = list(map(self._row_of.get, pieces))
@@ -95,31 +117,29 @@ class Sums:
             return cast(list[int], rows)
         return [self._learnt(pieces[at], others) if row is None else row for at, row in enumerate(rows)]
 
-    def _learnt(self, piece: str, others: list[int]) -> int:
-        tokens = self._tokens_of.get(piece)
-        if tokens is None:
-            tokens = self._encoded(piece)
-            if len(piece) <= _LONGEST_KEPT_PIECE:
-                row = next(self._free_rows, None)
-                if row is not None:
-                    self._rows[row] = self._sum_of_tokens(tokens)
-                    self._lengths[row] = len(tokens)
-                    self._row_of[piece] = row
-                    return row
-                if len(self._tokens_of) >= _KEPT_PIECES:
-                    self._tokens_of.clear()
-                self._tokens_of[piece] = tokens
-        others += tokens
+    def _learnt(self, piece: str, others: list[bytes]) -> int:
+        if self._has_free_rows and self._tokens.knows(piece):
+            row = self._row_of.get(piece) or self._new_row(piece)  # the same piece may have come twice in this text
+            if row is not None:
+                return row
+        others.append(self._tokens[piece])
         return _NOTHING
 
-    def _encoded(self, piece: str) -> list[int]:
-        """Tokenize a piece, in parts of 2,048 characters, because the tokenizer does not release the GIL. A token that spans two
-        parts is lost; the space that the tokenizer puts before each part is removed."""
-        tokens = self._tokenizer.encode(piece[:_LONGEST_PIECE], add_special_tokens=False).ids
-        for begin in range(_LONGEST_PIECE, len(piece), _LONGEST_PIECE):
-            part = self._tokenizer.encode(piece[begin : begin + _LONGEST_PIECE], add_special_tokens=False)
-            tokens += part.ids[1:] if part.tokens[0] == SPACE else part.ids
-        return tokens
+    def _new_row(self, piece: str) -> int | None:
+        """None if the sum is not a float32, as one in fifty, or there is no free row."""
+        tokens = np.frombuffer(self._tokens[piece], _TOKEN)
+        exact = self._sum_of_tokens(tokens)
+        total = exact.astype(np.float32)
+        if not (total == exact).all():
+            return None
+        row = next(self._free_rows, None)
+        if row is None:
+            self._has_free_rows = False
+            return None
+        self._rows[row] = total
+        self._lengths[row] = len(tokens)
+        self._row_of[piece] = row
+        return row
 
     def _sums(self, found: Sequence[Sequence[int]]) -> Exact:
         if len(found) * max(map(len, found)) <= _ROWS_TOGETHER:
@@ -130,12 +150,15 @@ class Sums:
         return sums
 
     def _added_up(self, columns: npt.NDArray[np.intp]) -> Exact:
-        sums = np.add.reduce(self._rows.take(columns[:_ROWS_TOGETHER], axis=0), axis=0)
+        sums = self._sum_of_rows(columns[:_ROWS_TOGETHER])
         for begin in range(_ROWS_TOGETHER, len(columns), _ROWS_TOGETHER):
-            sums += np.add.reduce(self._rows.take(columns[begin : begin + _ROWS_TOGETHER], axis=0), axis=0)
+            sums += self._sum_of_rows(columns[begin : begin + _ROWS_TOGETHER])
         return sums
 
-    def _sum_of_tokens(self, tokens: Sequence[int]) -> Exact:
+    def _sum_of_rows(self, columns: npt.NDArray[np.intp]) -> Exact:
+        return np.add.reduce(self._rows.take(columns, axis=0), axis=0, dtype=np.float64)
+
+    def _sum_of_tokens(self, tokens: Tokens) -> Exact:
         total = np.zeros(self._table.shape[1], np.float64)
         for begin in range(0, len(tokens), _ROWS_TOGETHER):
             rows = rows_of_tokens(self._table, tokens[begin : begin + _ROWS_TOGETHER])

@@ -143,9 +143,9 @@ class SqliteNotifier:
         is removed."""
         payloads = [text.encode() for text in packed(self._name, batch, _LARGEST_BYTES)]
         listening = self._listening()
-        for ended in {*self._unsent, *self._skipped_until}.difference(listening):
-            self._unsent.pop(ended, None)
-            self._skipped_until.pop(ended, None)
+        for table in (self._unsent, self._skipped_until):
+            for ended in table.keys() - set(listening):
+                del table[ended]
         for name in listening:
             unsent = self._unsent.setdefault(name, set())
             if time.monotonic() < self._skipped_until.get(name, 0.0):

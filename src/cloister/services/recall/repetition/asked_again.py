@@ -107,7 +107,7 @@ def _terms_of(words: Iterable[str]) -> frozenset[int]:
 
 
 # Of words that people ask with, which are few. The terms of a word do not depend on who asks.
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=2_048)
 def _terms_of_word(word: str) -> frozenset[int]:
     return frozenset(terms.term(word, language) for language in _LANGUAGES) - {0}
 
