@@ -34,6 +34,8 @@ export interface HouseState {
   turns: ReadonlySet<string>;
   /** What the model's endpoint lists, the default first; null until it was asked. */
   models: readonly string[] | null;
+  /** Those of them that take images. */
+  imageModels: ReadonlySet<string>;
   loaded: boolean;
   problem: string | null;
 }
@@ -45,6 +47,7 @@ export class House {
     leaving: new Map(),
     turns: new Set(),
     models: null,
+    imageModels: new Set(),
     loaded: false,
     problem: null,
   };
@@ -126,7 +129,8 @@ export class House {
   private async readModels(after = FIRST_RETRY): Promise<void> {
     clearTimeout(this.retry);
     try {
-      this.become({ models: await listModels() });
+      const listed = await listModels();
+      this.become({ models: listed.map(({ id }) => id), imageModels: new Set(listed.flatMap(({ id, takes_images }) => (takes_images ? [id] : []))) });
     } catch (error) {
       // A key that may not ask is answered the same way each time.
       if (error instanceof Refusal && error.status < 500 && error.status !== 429) return;

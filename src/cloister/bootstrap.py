@@ -231,6 +231,7 @@ def build_services(settings: Settings, *, clock: Clock = now, embedder: Embedder
             chat_model=open_chat_model(settings, tracer),
             context_tokens=settings.context_tokens,
             allows_caller_keys=settings.caller_model_keys,
+            image_models=settings.image_models,
             additional_embedder=open_additional_embedder(settings.embedder, tracer),
             tracer=tracer,
         )
@@ -251,6 +252,7 @@ def wire(
     chat_model: ChatModel | None = None,
     context_tokens: int = CONTEXT_TOKENS,
     allows_caller_keys: bool = False,
+    image_models: frozenset[str] = frozenset(),
     additional_embedder: AdditionalEmbedder | None = None,
     tracer: Tracer = NO_TRACING,
 ) -> Services:
@@ -287,10 +289,8 @@ def wire(
     profiles = Profiles(database, generation, clock)
     contexts = TracedContextBuilder(database, recall, generation, clock, profiles, tracer=tracer)
     forgetting = Forgetting(database, external, queue, entity_indexing, generation, events, tracer)
-    search = Search(database, recall, clock, tracer)
-    index_probe = IndexProbe(database, recall, clock)
-    receipts = Receipts(database, generation, clock)
-    access = ApiKeys(database, projects, clock)
+    search, index_probe = Search(database, recall, clock, tracer), IndexProbe(database, recall, clock)
+    receipts, access = Receipts(database, generation, clock), ApiKeys(database, projects, clock)
     turn_leases = TurnLeases(clock, min(lease_seconds, TURN_LEASE_SECONDS), database, processes)
     branches = Branches(database, forgetting, entity_indexing, turn_leases, clock, events, wake_up)
     turns = TracedTurns(database, sessions, recorder, branches, events, turn_leases, tracer=tracer)
@@ -301,6 +301,7 @@ def wire(
         chat_model,
         context_tokens=context_tokens,
         allows_caller_keys=allows_caller_keys,
+        image_models=image_models,
         quotes_only=not is_configured,
     )
     return Services(

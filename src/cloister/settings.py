@@ -52,6 +52,7 @@ class Settings:
     model_key: str | None = field(default=None, repr=False)
     model_name: str | None = None
     caller_model_keys: bool = False
+    image_models: frozenset[str] = frozenset()
     embedder: "EmbedderSettings" = field(default_factory=lambda: EmbedderSettings())
     worker: bool = True
     worker_threads: int = 1
@@ -133,6 +134,7 @@ VARIABLES: Mapping[str, str] = {
     "CLOISTER_MODEL_URL": "OpenAI-compatible endpoint of a model, usually ending in /v1 (default: none, rules are used)",
     "CLOISTER_MODEL_KEY": "API key of that endpoint (default: none)",
     "CLOISTER_MODEL_NAME": "model to ask there where neither request nor project names another (default: the only one it has)",
+    "CLOISTER_MODEL_IMAGES": "models that take images in messages, by name and separated by commas, or * for all (default: none)",
     "CLOISTER_CALLER_MODEL_KEYS": "whether a request may replace that key by its own, in X-Model-Key: on, or off (default)",
     "CLOISTER_EMBEDDER": "embedder used besides the built-in table: table (default, no other), openai or onnx",
     "CLOISTER_EMBEDDER_URL": "OpenAI-compatible endpoint of the embedder, when it is openai, usually ending in /v1",
@@ -194,6 +196,9 @@ def read_settings(
         model_key=_endpoint_key(env, "CLOISTER_MODEL_KEY"),
         model_name=(env.get("CLOISTER_MODEL_NAME") or "").strip() or None,
         caller_model_keys=_on(env, "CLOISTER_CALLER_MODEL_KEYS", "off"),
+        image_models=frozenset(
+            name.strip() for name in (env.get("CLOISTER_MODEL_IMAGES") or "").split(",") if name.strip()
+        ),
         embedder=_embedder(env),
         worker=_on(env, "CLOISTER_WORKER"),
         worker_threads=_whole_number(env, "CLOISTER_WORKER_THREADS", 4 if model_url else 1, lowest=1, highest=256),

@@ -15,6 +15,7 @@ from support.servers.http_server import serving
 
 FERRY = "The ferry to Grado leaves at ten past."
 FILE = {"type": "document", "source": {"type": "file", "file_id": "file_of_another"}}
+LINKED = {"type": "image", "source": {"type": "url", "url": "http://169.254.169.254/latest"}}
 NESTED = {"type": "document", "source": {"type": "content", "content": [FILE]}}
 ASK = "When does the ferry to Grado leave?"
 
@@ -237,6 +238,8 @@ def test_a_model_that_breaks_off_is_an_error_event_and_a_partial_reply(front: An
         ({"fallbacks": [{"model": "another"}]}, "fallbacks"),
         ({"messages": [{"role": "user", "content": [FILE]}]}, "content[0]"),
         ({"messages": [{"role": "user", "content": [NESTED]}]}, "content[0]"),
+        ({"messages": [{"role": "user", "content": [LINKED]}]}, "content[0]"),
+        ({"messages": [{"role": "user", "content": [{"type": "tool_result", "content": [LINKED]}]}]}, "content[0]"),
         ({"messages": [{"role": "user", "content": [{"type": "tool_result", "content": [NESTED]}]}]}, "content[0]"),
         (
             {

@@ -12,6 +12,7 @@ import pytest
 from cloister.domain.usage import Limits
 from support.clients.openai_client import Front, assistant, said_in, system, user
 from support.databases.engines import Engine
+from support.samples.images import PNG
 from support.servers.fake_endpoint import Answer
 from support.servers.http_server import Tenant, serving
 
@@ -237,7 +238,7 @@ def test_a_field_that_would_change_the_answer_is_refused_if_it_is_not_supported(
 def test_parts_that_are_no_text_go_to_the_model_and_are_recorded_by_what_they_are(front: Front, tenant: Tenant) -> None:
     parts = [
         {"type": "text", "text": "What is this?"},
-        {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+        {"type": "image_url", "image_url": {"url": PNG}},
         {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}},
         {"type": "file", "file": {"filename": "boat.pdf", "file_data": "data:application/pdf;base64,AAAA"}},
         {"type": "hologram"},

@@ -45,6 +45,11 @@ def refused_by(create: Any, **asked: Any) -> Any:
         ),
         ([user("Look."), assistant(None, audio={"id": "audio_of_another"})], "messages[1].audio", "stored audio"),
         ([user([LOOK, {"type": "file", "file": {"file_url": URL}}])], "messages[0].content[1]", "file_url"),
+        (
+            [user([LOOK, {"type": "image_url", "image_url": {"url": URL}}])],
+            "messages[0].content[1].image_url",
+            "Addresses",
+        ),
     ],
 )
 @pytest.mark.parametrize("store", [None, False])
@@ -66,6 +71,8 @@ def test_a_chat_completion_names_nothing_that_the_provider_stores(
         ({"type": "input_file", "file_url": URL}, "file_url"),
         ({"type": "input_file", "filename": "paper.pdf"}, "file_data"),
         ({"type": "input_image"}, "image_url"),
+        ({"type": "input_image", "image_url": URL}, "Addresses are not fetched"),
+        ({"type": "input_image", "image_url": "file:///etc/passwd"}, "Addresses are not fetched"),
         ({"type": "hologram"}, "hologram"),
     ],
 )
@@ -115,15 +122,16 @@ def test_an_item_of_a_conversation_is_stored_as_it_came_and_its_file_is_not_name
         {"type": "input_file", "file_id": ID},
         {"type": "input_image", "file_id": ID, "detail": "auto"},
         {"type": "input_file", "file_url": URL},
+        {"type": "input_image", "image_url": URL, "detail": "auto"},
         {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav", "file_id": ID}},
     ]
     trip = client.conversations.create(items=[{"type": "message", "role": "user", "content": content}])
     client.responses.create(model="m", input="And?", conversation=trip.id)
-    parts = [{"type": "text", "text": text} for text in ("Look.", "[file]", "[image]", "[file]")]
+    parts = [{"type": "text", "text": text} for text in ("Look.", "[file]", "[image]", "[file]", "[image]")]
     heard: Any = {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}
     assert front.shown == [user([*parts, heard]), user("And?")]
     assert ID in str(client.conversations.items.list(trip.id).data)
-    assert ("user", "Look.\n[file]\n[image]\n[file]\n[audio]") in said_in(tenant, trip.id)
+    assert ("user", "Look.\n[file]\n[image]\n[file]\n[image]\n[audio]") in said_in(tenant, trip.id)
 
 
 def test_it_is_refused_with_the_callers_own_model_key_too(engine: Engine, the_endpoint: FakeEndpoint) -> None:

@@ -16,6 +16,13 @@ def test_an_address_is_enough() -> None:
     assert settings.model_url == "http://127.0.0.1:11434/v1"
 
 
+def test_models_that_take_images_are_named() -> None:
+    assert read_settings("data", {}).image_models == frozenset()
+    given = {"CLOISTER_MODEL_IMAGES": " llava, qwen3-vl:8b ,"}
+    assert read_settings("data", given).image_models == {"llava", "qwen3-vl:8b"}
+    assert read_settings("data", {"CLOISTER_MODEL_IMAGES": "*"}).image_models == {"*"}
+
+
 def test_a_key_and_a_name_go_with_it_and_the_key_is_not_shown() -> None:
     given = {
         "CLOISTER_MODEL_URL": "https://models.example/v1",

@@ -41,10 +41,16 @@ export function testModel(): Promise<ModelTest> {
   return post("/org/model/test");
 }
 
+interface ListedModel {
+  id: string;
+  kind: "chat" | "embedding";
+  takes_images: boolean;
+}
+
 /** The chat models that the endpoint lists; the first is used unless another is chosen. Without one: `recall-only`. */
-export async function listModels(signal?: AbortSignal): Promise<string[]> {
-  const { data } = await get<{ data: { id: string; kind: "chat" | "embedding" }[] }>("/v1/models", signal);
-  return data.filter((each) => each.kind === "chat").map((each) => each.id);
+export async function listModels(signal?: AbortSignal): Promise<ListedModel[]> {
+  const { data } = await get<{ data: ListedModel[] }>("/v1/models", signal);
+  return data.filter((each) => each.kind === "chat");
 }
 
 /** Called with the part of a file that was sent, from 0 to 1. */

@@ -7,7 +7,7 @@ import { useAnchor, useArrival } from "../router";
 import { useTab } from "../tab";
 import { titleOf } from "../words";
 import { Composer, type Attaching } from "./composer/composer";
-import type { ReadFile } from "./composer/files";
+import type { Attached } from "./composer/files";
 import { Recalled } from "./drawer/recalled";
 import { ChatHead } from "./head";
 import { MessageList } from "./list";
@@ -30,7 +30,7 @@ export function Chat({ inside = false }: { inside?: boolean }) {
 
 function Conversation({ id, inside }: { id: string; inside: boolean }) {
   const house = useHouse();
-  const { projects, sessions, leaving } = useHouseState();
+  const { projects, sessions, leaving, models, imageModels } = useHouseState();
   const chosen = useTab().place;
   const session = sessions.get(id);
   const place = session ? session.project_id : placeOfNew(chosen, house.me, projects);
@@ -78,7 +78,7 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
     }),
     [talk, edit, resend, open, setDeleting],
   );
-  const send = (text: string, files: readonly ReadFile[]) => {
+  const send = (text: string, files: readonly Attached[]) => {
     setToEnd((before) => before + 1);
     return talk.send(text, files);
   };
@@ -155,6 +155,7 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
             session={id}
             busy={busy}
             disabled={!house.mayWrite || phase === "gone" || phase === "missing" || phase === "loading" || leaving.has(id)}
+            takesImages={imageModels.has(session?.model ?? models?.[0] ?? "")}
             onSend={send}
             onStop={() => void talk.stop()}
             onEditLast={() => {

@@ -1412,6 +1412,13 @@ export interface SearchRequest {
 /** An API key. It is shown only in this answer, and is not stored. */
 export type Secret = string;
 
+/** An image that was sent to the model, without its contents. `size` is in bytes. */
+export interface SentImage {
+  name: string | null;
+  media_type: string;
+  size: number;
+}
+
 /**
  * A message to the model: `kind` is `system_prompt`, `conversation`, `tool_result` or `question`. `characters` is its
  * length; none for the system prompt of a session that was in another project then, nor for that of a project, for a
@@ -1428,7 +1435,7 @@ export interface SentPart {
  * project or a session there is the SHA-256, unless the session was in another project then; that of a project is not
  * shown to a key of one user. Without `placeholders`, nothing that is remembered was given; null if the session was in
  * another project then. `conversation_ids` are the messages of the session that were sent, as far as they exist;
- * `more_parts` are not listed.
+ * `more_parts` are not listed. The contents of `images` are not stored.
  */
 export interface SentPrompt {
   prompt: string;
@@ -1438,6 +1445,7 @@ export interface SentPrompt {
   more_parts: number;
   conversation_ids: string[];
   tools: number;
+  images: SentImage[];
 }
 
 /**
@@ -1611,10 +1619,19 @@ export interface UiMessage {
   [name: string]: unknown;
 }
 
-/** One part of a message: `text` is read, `file` is refused, and other types are ignored. */
+/** One part of a message: `text` is read, `file` is an image or refused, and other types are ignored. */
 export interface UiPart {
   type: string;
   text?: string | null | undefined;
+  /**
+   * Of a file: a data: URL with the contents of a PNG, JPEG, WebP or GIF image, at most four in a message. It is sent
+   * to the model with this message, and not stored: the message keeps its name.
+   */
+  url?: string | null | undefined;
+  /** Of a file. */
+  mediaType?: string | null | undefined;
+  /** Of a file. */
+  filename?: string | null | undefined;
   [name: string]: unknown;
 }
 

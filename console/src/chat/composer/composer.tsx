@@ -5,7 +5,8 @@ import { Icon } from "../../parts/icon";
 import { toast } from "../../parts/toasts";
 import { count } from "../../words";
 import { useDraft } from "./drafts";
-import { readFile, type ReadFile } from "./files";
+import { isPicture, readFile, Unreadable, type Attached } from "./files";
+import { MOST_IMAGES, readImage } from "./images";
 import { sendsWithEnter } from "./keys";
 
 /** What others may have the composer do. */
@@ -18,18 +19,22 @@ interface Props {
   session: string;
   busy: boolean;
   disabled: boolean;
-  /** Returns the files that could not be stored. */
-  onSend: (text: string, files: readonly ReadFile[]) => Promise<readonly ReadFile[]>;
+  /** Whether the model of this conversation does. */
+  takesImages?: boolean;
+  /** Returns what was attached and could not be stored or sent. */
+  onSend: (text: string, files: readonly Attached[]) => Promise<readonly Attached[]>;
   onStop: () => void;
   onEditLast: () => void;
 }
 
 const LONGEST = 65_536;
+const TEXTS = ".txt,.md,.csv,.json,.log,.py,.js,.ts,.html,.css,.xml,.yaml,.yml,.toml,.sql,.pdf,text/*,application/pdf";
+const IMAGES = "image/png,image/jpeg,image/webp,image/gif";
 
 /** Enter sends, Shift+Enter begins a line, Escape stops, and the up arrow in an empty field edits the last message. */
-export function Composer({ ref, session, busy, disabled, onSend, onStop, onEditLast }: Props) {
+export function Composer({ ref, session, busy, disabled, takesImages = false, onSend, onStop, onEditLast }: Props) {
   const [text, setText] = useDraft(session);
-  const [files, setFiles] = useState<readonly ReadFile[]>([]);
+  const [files, setFiles] = useState<readonly Attached[]>([]);
   const [reading, setReading] = useState(0);
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
@@ -63,9 +68,13 @@ export function Composer({ ref, session, busy, disabled, onSend, onStop, onEditL
   }, [reading]);
   const attach = async (chosen: readonly File[]) => {
     setReading((before) => before + chosen.length);
+    let pictures = files.filter(isPicture).length;
     for (const file of chosen) {
       try {
-        const read = await readFile(file);
+        const isImage = takesImages && file.type.startsWith("image/");
+        if (isImage && pictures === MOST_IMAGES) throw new Unreadable(file.name, `is one too many: a message may have ${MOST_IMAGES} images.`);
+        const read = isImage ? await readImage(file) : await readFile(file);
+        if (isImage) pictures += 1;
         setFiles((before) => [...before, read]);
       } catch (error) {
         toast(sentence(error), { seconds: 10 });
@@ -125,14 +134,14 @@ export function Composer({ ref, session, busy, disabled, onSend, onStop, onEditL
           type="file"
           multiple
           hidden
-          accept=".txt,.md,.csv,.json,.log,.py,.js,.ts,.html,.css,.xml,.yaml,.yml,.toml,.sql,.pdf,text/*,application/pdf"
+          accept={takesImages ? `${TEXTS},${IMAGES}` : TEXTS}
           aria-label="Files to attach"
           onChange={(event) => {
             void attach([...(event.target.files ?? [])]);
             event.target.value = "";
           }}
         />
-        <button type="button" className="round plain" disabled={disabled} onClick={() => picker.current?.click()} aria-label="Attach a file" title="Attach a text or PDF file">
+        <button type="button" className="round plain" disabled={disabled} onClick={() => picker.current?.click()} aria-label="Attach a file" title={takesImages ? "Attach an image, a text or a PDF file" : "Attach a text or PDF file"}>
           <Icon name="clip" />
         </button>
         <div className="grow" data-text={`${text}\n`} dir="auto">

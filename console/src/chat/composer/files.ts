@@ -1,5 +1,7 @@
 /** Files that are attached to a message: their text is read in the browser, and recorded as messages with the file's name. */
 
+import type { Picture } from "./images";
+
 /** The longest message that the server stores; some room is left for the line that names the file. */
 const LONGEST_PART = 16_000;
 const MOST_PARTS = 60;
@@ -9,6 +11,13 @@ const PDF = "application/pdf";
 export interface ReadFile {
   name: string;
   parts: string[];
+}
+
+/** What is attached to a message: a file that is recorded before it, or an image that is sent with it. */
+export type Attached = ReadFile | Picture;
+
+export function isPicture(each: Attached): each is Picture {
+  return "url" in each;
 }
 
 /** A file that cannot be attached; its message says why. */
@@ -21,7 +30,7 @@ export class Unreadable extends Error {
 
 export async function readFile(file: File): Promise<ReadFile> {
   if (file.size > MOST_BYTES) throw new Unreadable(file.name, "is larger than 50 MB.");
-  if (file.type.startsWith("image/")) throw new Unreadable(file.name, "is an image. Only text and PDF files can be attached: the server does not accept images yet.");
+  if (file.type.startsWith("image/")) throw new Unreadable(file.name, "is an image, and the model of this conversation takes none here. Text and PDF files can be attached.");
   const isPdf = file.type === PDF || file.name.toLowerCase().endsWith(".pdf");
   const text = isPdf ? await pdfText(file) : decoded(file.name, await file.arrayBuffer());
   if (!text.trim()) throw new Unreadable(file.name, isPdf ? "has no text: it may be scanned pages." : "is empty.");

@@ -2,6 +2,7 @@
 
 import { checkedFetch, Refusal, segment } from "../../api/client";
 import type { Context, Status } from "../../api/shapes";
+import type { Picture } from "../composer/images";
 
 const SHOW_EVERY = 40;
 /** A turn whose server was killed ends by itself, within seconds: so often, and after so long each time, it is asked for again. */
@@ -46,6 +47,7 @@ export class CutOff extends Error {
 export interface TurnRequest {
   id: string;
   text: string;
+  images?: readonly Picture[];
   trigger: "submit-message" | "regenerate-message";
   /** The message that is edited, or the reply that is made again. */
   messageId?: string;
@@ -53,13 +55,13 @@ export interface TurnRequest {
   project?: string | null;
 }
 
-function startTurn({ id, text, trigger, messageId, project }: TurnRequest): Promise<Response> {
+function startTurn({ id, text, images = [], trigger, messageId, project }: TurnRequest): Promise<Response> {
   return checkedFetch("/v1/chat/stream", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({
       id,
-      messages: [{ role: "user", parts: [{ type: "text", text }] }],
+      messages: [{ role: "user", parts: [{ type: "text", text }, ...images.map(({ name, mediaType, url }) => ({ type: "file", filename: name, mediaType, url }))] }],
       trigger,
       ...(messageId === undefined ? {} : { messageId }),
       ...(project === undefined ? {} : { project_id: project }),

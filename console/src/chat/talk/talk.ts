@@ -5,7 +5,8 @@ import { events, type HouseEvent } from "../../api/events";
 import { allBranches, chooseBranch, createSession, findSession } from "../../api/sessions";
 import type { StoredMessage } from "../../api/shapes";
 import { drafts } from "../composer/drafts";
-import { messagesOf, type ReadFile } from "../composer/files";
+import { isPicture, messagesOf, type Attached, type ReadFile } from "../composer/files";
+import { withNames } from "../composer/images";
 import { versionsOf, type Versions } from "./branches";
 import { loadAround, loadEnd, NOTHING_LOADED, firstWordsOf, upTo, withEnd, withNewer, without, withOlder, type Joining, type Loaded } from "./history";
 import { Readings } from "./readings";
@@ -70,11 +71,13 @@ export class Talk {
 
   dismiss = (): void => this.become({ notice: null });
 
-  /** Say something. Files are recorded before it, each as messages with its name. Returns those that could not be. */
-  async send(text: string, files: readonly ReadFile[] = []): Promise<readonly ReadFile[]> {
+  /** Say something. Files are recorded before it, each as messages with its name; images go with it. Returns those that could not be. */
+  async send(text: string, attached: readonly Attached[] = []): Promise<readonly Attached[]> {
+    const files = attached.filter((each): each is ReadFile => !isPicture(each));
+    const images = attached.filter(isPicture);
     if (this.running || this.isPreparing) {
       drafts.put(this.session, text);
-      return files;
+      return attached;
     }
     this.isPreparing = true;
     drafts.sending(this.session, text, this.lastQuestion()?.id ?? null); // given back by a page that is left while files are sent
@@ -82,11 +85,11 @@ export class Talk {
     this.isPreparing = false;
     if (left === null || left.length > 0 || this.isRunning()) {
       drafts.giveBack(this.session);
-      return left ?? files;
+      return [...(left ?? files), ...images];
     }
     drafts.sending(this.session, text, this.lastQuestion()?.id ?? null);
-    await this.run(this.state.messages, text, { id: this.session, text, trigger: "submit-message" });
-    return [];
+    const isSent = await this.run(this.state.messages, withNames(text, images), { id: this.session, text, images, trigger: "submit-message" });
+    return isSent ? [] : images;
   }
 
   /** Show the end, and store the files there. Returns those that could not be stored; null if not even the end could be read. */

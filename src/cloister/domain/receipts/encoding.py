@@ -15,6 +15,7 @@ from cloister.domain.receipts.receipt import (
     ReceiptItem,
     Rule,
     Sent,
+    SentImage,
     SentPart,
 )
 
@@ -118,11 +119,14 @@ def _encoded_sent(sent: Sent) -> list[object]:
         sent.conversation,
         sent.tools,
     ]
+    if sent.images:
+        return [*encoded, int(sent.is_of_client), sent.images]
     return [*encoded, 1] if sent.is_of_client else encoded
 
 
 def _decoded_sent(given: list[Any]) -> Sent:
-    prompt, template, placeholders, parts, more, conversation, tools, *of_client = given
+    prompt, template, placeholders, parts, more, conversation, tools, *rest = given
+    of_client, images = cast(tuple[int, list[list[Any]]], (*rest, *(0, [])[len(rest) :]))
     return Sent(
         prompt=prompt,
         template=template,
@@ -132,4 +136,5 @@ def _decoded_sent(given: list[Any]) -> Sent:
         conversation=tuple(map(MessageId, conversation)),
         tools=tools,
         is_of_client=bool(of_client),
+        images=tuple(SentImage(*image) for image in images),
     )

@@ -42,12 +42,20 @@ class SentPart:
     characters: int
 
 
+class SentImage(NamedTuple):
+    """An image that was sent to the model, without its contents: its name, if it had one, its type and its size in bytes."""
+
+    name: str | None
+    media_type: str
+    size: int
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sent:
     """What was sent to the model, without its words. `template` is the SHA-256 of the prompt of the session or the project, which
     has no recalled text in it; None for the default one. `more` counts the parts that are not listed. `conversation` are the
     messages of the session that were sent and that the client did not send itself. `is_of_client`: the client sent a prompt of its
-    own, to which only what is remembered was added."""
+    own, to which only what is remembered was added. The contents of `images` are not stored."""
 
     prompt: Literal["default", "project", "session"]
     template: str | None
@@ -57,6 +65,7 @@ class Sent:
     conversation: tuple[MessageId, ...] = ()
     tools: int = 0
     is_of_client: bool = False
+    images: tuple[SentImage, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

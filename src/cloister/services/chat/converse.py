@@ -25,6 +25,7 @@ from cloister.domain.errors import (
     TurnMoved,
 )
 from cloister.domain.identifiers import MessageId
+from cloister.domain.prompts.images import with_images
 from cloister.domain.prompts.profile import DEFAULT_PROFILE_TOKENS
 from cloister.domain.prompts.prompt import given, prompt, wants_profile
 from cloister.domain.reply import ChatRequest, ProviderEvent, TextDelta, ToolCallDelta, Usage
@@ -91,9 +92,12 @@ class Chat:
         *,
         context_tokens: int,
         allows_caller_keys: bool = False,
+        image_models: frozenset[str] = frozenset(),
         quotes_only: bool = False,
     ) -> None:
-        """`quotes_only`: the model is none, and quotes what was recalled."""
+        """`quotes_only`: the model is none, and quotes what was recalled. `image_models` names those that take images; `*` stands
+        for all."""
+        self._image_models = image_models
         self.quotes_only = quotes_only
         self._allows_caller_keys = allows_caller_keys
         self._turns = turns
@@ -113,6 +117,22 @@ class Chat:
         if not given or len(given) > _LONGEST_KEY or not (given.isascii() and given.isprintable()):
             raise InvalidRequest("X-Model-Key", f"must be one line of at most {_LONGEST_KEY} ASCII characters.")
         return given
+
+    def takes_images(self, name: str | None) -> bool:
+        """Whether the operator says that this model takes images; None is the default model."""
+        return not self.quotes_only and not self._image_models.isdisjoint(("*", name or self.model.name))
+
+    def check_images(self, model: str | None) -> None:
+        """Refuse a message with images to a model that takes none."""
+        if not self.takes_images(model):
+            why = (
+                "no model is connected"
+                if self.quotes_only
+                else f"{model or self.model.name} is not a model that takes them"
+            )
+            raise InvalidRequest(
+                "images", f"cannot be sent: {why}. The operator names those that do in CLOISTER_MODEL_IMAGES."
+            )
 
     async def reply(
         self,
@@ -239,6 +259,7 @@ class Chat:
             key=turn.key,
             known=turn.known,
             default_model=self.model.name,
+            images=turn.images,
         )
 
     async def _renew_lease(self, turn: Turn, threads: ThreadRunner) -> None:
@@ -326,8 +347,11 @@ def _turn_end(finished_reply: FinishedReply) -> TurnEnd:
 def own_request(turn: Turn, context: Context, *, key: str | None = None) -> ChatRequest:
     """The request to the model for a client that leaves the prompt to the server. `key` is the caller's own key."""
     models = () if turn.model is None else (turn.model,)
+    messages = prompt(turn.system_prompt, context, turn.question)
+    if turn.images:
+        messages[-1] = with_images(messages[-1], turn.images)
     return ChatRequest(
-        messages=prompt(turn.system_prompt, context, turn.question),
+        messages=messages,
         context=given(turn.system_prompt, context),
         models=models,
         key=key,

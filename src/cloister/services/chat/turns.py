@@ -2,11 +2,10 @@
 
 A turn begins in one transaction: the session is found, or created in its project (ISO-7), the turn is taken, and the user's message
 is appended. It ends in one transaction: the reply is appended, and the turn is released. In between it is a lease of a few seconds,
-which is renewed every second or two while the model answers. If the process dies, the question can be answered again at once where
-its end is noticed, and else after these seconds.
+which is renewed while the model answers. If the process dies, the question can be answered again, at once if that is noticed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -16,6 +15,7 @@ from cloister.domain.conversation import Draft, Message, Session
 from cloister.domain.errors import Conflict, InvalidRequest, NotFound, QuotaExceeded, TurnInProgress
 from cloister.domain.history import NewMessages
 from cloister.domain.identifiers import KeyId, MessageId
+from cloister.domain.prompts.images import Image
 from cloister.domain.receipts.receipt import Receipt
 from cloister.domain.scope import Reach, Scope
 from cloister.services.chat.history import compared
@@ -45,8 +45,7 @@ from cloister.storage.stores.sessions import SessionStore
 from cloister.storage.stores.turns import TurnStore
 
 _ATTEMPTS = 5
-# So many messages after a turn began are looked at for its reply.
-_MOST_LATER = 100
+_MOST_LATER = 100  # messages after a turn began are looked at for its reply
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,7 +54,7 @@ class TurnRequest(NamedSession):
     `has_whole_history` the drafts are the client's whole history, and only the messages that the session lacks are appended;
     `continues` says that there are only tool messages after the last reply. `known` are the keys of words that the client's own
     prompt already has, so that they are not recalled. `record` stores more with the turn. `edits` is a message of the user that the
-    drafts are another version of: they become its siblings."""
+    drafts are another version of: they become its siblings. `images` go to the model, in this turn."""
 
     drafts: Sequence[Draft]
     has_whole_history: bool = False
@@ -63,6 +62,8 @@ class TurnRequest(NamedSession):
     known: frozenset[str] = frozenset()
     record: "TurnRecord | None" = None
     edits: MessageId | None = None
+    images: tuple[Image, ...] = ()
+    check_images: Callable[[str | None], None] = lambda model: None
 
     def __post_init__(self) -> None:
         if not self.drafts and not self.continues:
@@ -76,7 +77,7 @@ class Turn:
     `failed`, the failed replies to the same question, go when it is stored. `last` was the last message of the session. With
     `is_unnamed` the request named no session, and made this one. The turn recalls only from `scope`, the session's scope at its
     beginning (ISO-12). `model` is the model that the session or its project names; `min_relevance` the floor that the request sets
-    for what is recalled (CTX-6)."""
+    for what is recalled (CTX-6). `images` are sent with the question, in this turn only."""
 
     reach: Reach
     number: int
@@ -94,6 +95,7 @@ class Turn:
     record: "TurnRecord | None" = None
     key: KeyId | None = None
     min_relevance: float | None = None
+    images: tuple[Image, ...] = ()
 
     @property
     def name(self) -> str:
@@ -109,13 +111,11 @@ class TurnRecord(Protocol):
 
     def begun(self, transaction: Transaction, turn: Turn) -> None:
         """The turn was taken, and its messages appended."""
-        ...
 
     def ended(
         self, transaction: Transaction, turn: Turn, session: Session, reply: Message | None, outcome: FinishedReply
     ) -> None:
         """The reply was appended, if there is one. `session` is the session as it is now."""
-        ...
 
 
 class _Overtaken(Exception):
@@ -195,7 +195,9 @@ class Turns:
                 is_unnamed=is_new and request.session is None,
                 known=request.known,
                 record=request.record,
+                images=request.images,
             )
+            request.check_images(turn.model)
             if request.record is not None:
                 request.record.begun(transaction, turn)
             return turn
@@ -319,7 +321,7 @@ class Turns:
                 session = SessionStore(transaction).get(name)
                 if turn.record is not None and outcome is not None:
                     turn.record.ended(transaction, turn, session, None, outcome)
-                store_with_reply(transaction, receipt, session, turn.number, None, prompt=turn.system_prompt)
+                store_with_reply(transaction, receipt, turn.number, turn.system_prompt, session, None)
                 return session, None
             # The content of a failed reply is our own sentence, not the model's.
             given = (
@@ -340,9 +342,9 @@ class Turns:
             note_project(transaction, recorded.session, recorded.messages[0], said_in=turn.session.project)
             if turn.record is not None and outcome is not None:
                 turn.record.ended(transaction, turn, recorded.session, recorded.messages[0], outcome)
-            message = recorded.messages[0]
-            store_with_reply(transaction, receipt, recorded.session, turn.number, message, prompt=turn.system_prompt)
-            return recorded.session, message
+            answer = recorded.messages[0]
+            store_with_reply(transaction, receipt, turn.number, turn.system_prompt, recorded.session, answer)
+            return recorded.session, answer
 
         try:
             session, message = self._database.write(_tenant_of(turn), work)

@@ -105,6 +105,8 @@ class ReceiptPrompts:
         missing = [*shown.summary, *_changes(shown.found), *_forgotten(len(sent.conversation) - len(said))]
         if sent.template is not None and named is None:
             missing.append(_not_shown(transaction.reach, shown, sent))
+        if sent.images:
+            missing.append(f"{len(sent.images)} image{'' if len(sent.images) == 1 else 's'} not stored")
         if sent.is_of_client:
             missing.append(_OF_CLIENT)
         elif not missing:

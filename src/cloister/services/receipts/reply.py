@@ -9,13 +9,15 @@ from typing import Any, cast
 from cloister.domain.context import Context
 from cloister.domain.history import words_key
 from cloister.domain.identifiers import KeyId, MessageId
+from cloister.domain.prompts.images import Image
 from cloister.domain.prompts.prompt import placeholders
-from cloister.domain.receipts.receipt import Answered, Receipt, Sent, SentPart, given_items
+from cloister.domain.receipts.receipt import Answered, Receipt, Sent, SentImage, SentPart, given_items
 from cloister.domain.reply import ChatMessage, ChatRequest, Usage
 
 MOST_PARTS = 40
 """How many of the messages to the model a receipt lists: the first, and the last of the others."""
 _CHARACTERS_COUNTED = 10_000
+_LONGEST_TYPE = 40
 _SYSTEM = ("system", "developer")
 
 
@@ -29,6 +31,7 @@ class ReplyReceipt:
     key: KeyId | None
     known: frozenset[str]
     default_model: str
+    images: Sequence[Image] = ()
     _began: float = 0.0
     _recalled: float = 0.0
     _first: float | None = None
@@ -104,7 +107,31 @@ class ReplyReceipt:
             ),
             tools=len(cast(Sequence[object], tools)) if isinstance(tools, list) else 0,
             is_of_client=bool(self.known),
+            images=tuple(SentImage(each.name, each.media_type, each.size) for each in self.images)
+            or sent_images(request.messages),
         )
+
+
+def sent_images(messages: Sequence[ChatMessage]) -> tuple[SentImage, ...]:
+    """The images in messages that a client sent, in the forms of OpenAI and Anthropic: as many as parts are listed."""
+    found: list[SentImage] = []
+    for message in messages:
+        content = message.get("content")
+        for part in cast(Sequence[object], content) if isinstance(content, list) else ():
+            image = _sent_image(cast(Mapping[str, Any], part)) if isinstance(part, Mapping) else None
+            if image is not None and len(found) < MOST_PARTS:
+                found.append(image)
+    return tuple(found)
+
+
+def _sent_image(part: Mapping[str, Any]) -> SentImage | None:
+    source = part.get("source") if part.get("type") == "image" else part.get("image_url")
+    if not isinstance(source, Mapping):
+        return None
+    given = cast(Mapping[str, object], source)
+    url = given.get("url") or f"data:{given.get('media_type')};base64,{given.get('data') or ''}"
+    head, _, body = str(url).partition(",")
+    return SentImage(None, head[5:].removesuffix(";base64")[:_LONGEST_TYPE], len(body) * 3 // 4 - body[-2:].count("="))
 
 
 def listed_parts(messages: Sequence[ChatMessage]) -> tuple[list[SentPart], int]:

@@ -22,11 +22,10 @@ _DAY_MICROSECONDS = 86_400 * 1_000_000
 def store_with_reply(
     transaction: Transaction,
     receipt: Receipt | None,
-    session: Session,
     turn: int,
-    reply: Message | None,
-    *,
     prompt: str | None,
+    session: Session,
+    reply: Message | None,
 ) -> None:
     """Store the receipt of a reply, if there is one, and the template of its `prompt`, unless that is the default one. The receipt
     has the number of the reply, so that it is found by that; that of tool calls alone has the number of the turn."""

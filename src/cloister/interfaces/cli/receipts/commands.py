@@ -113,7 +113,9 @@ def _facts(found: Receipt) -> list[tuple[str, str]]:
         facts.append(("model", f"{found.reply.model}, {found.reply.status}"))
     if found.sent is not None:
         facts.append(("prompt", "; ".join([found.sent.prompt, *_placeholders(found.sent)])))
-        facts.append(("sent", f"{counted(len(found.sent.parts) + found.sent.more_parts, 'message')} to the model"))
+        images = [f", {counted(len(found.sent.images), 'image')}"] if found.sent.images else []
+        messages = counted(len(found.sent.parts) + found.sent.more_parts, "message")
+        facts.append(("sent", f"{''.join([messages, *images])} to the model"))
     return facts
 
 

@@ -12,6 +12,7 @@ from starlette.types import Receive, Scope, Send
 from cloister.domain.conversation import Draft, Session
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import MESSAGE_PREFIX, MessageId, parse_message_id
+from cloister.domain.prompts.images import MOST_IMAGES, Image, checked_image, checked_image_name, placeholder
 from cloister.domain.recall.relevance import checked_min_relevance
 from cloister.domain.text import checked_content
 from cloister.interfaces.http import sse
@@ -46,12 +47,19 @@ ModelKeyHeader = Annotated[
 
 
 class UiPart(BaseModel):
-    """One part of a message: `text` is read, `file` is refused, and other types are ignored."""
+    """One part of a message: `text` is read, `file` is an image or refused, and other types are ignored."""
 
     model_config = ConfigDict(extra="allow")
 
     type: str
     text: str | None = None
+    url: str | None = Field(
+        default=None,
+        description="Of a file: a data: URL with the contents of a PNG, JPEG, WebP or GIF image, at most four in a message. It is "
+        "sent to the model with this message, and not stored: the message keeps its name.",
+    )
+    media_type: str | None = Field(default=None, alias="mediaType", description="Of a file.")
+    filename: str | None = Field(default=None, description="Of a file.")
 
 
 class UiMessage(BaseModel):
@@ -136,7 +144,11 @@ def chat(body: ChatRequest, caller: Caller, request: Request, caller_key: ModelK
         turn = turns.begin_again(caller.reach, named, _made_again(body))
     else:
         edits = None if body.message_id is None else parse_message_id(body.message_id)
-        turn = turns.begin(caller.reach, TurnRequest(drafts=[_said(body)], edits=edits, **asdict(named)))
+        draft, images = _said(body)
+        asked = TurnRequest(drafts=[draft], edits=edits, images=images, **asdict(named))
+        if images:
+            asked = replace(asked, check_images=caller.services.chat.check_images)
+        turn = turns.begin(caller.reach, asked)
     turn = replace(turn, min_relevance=floor)
     return StartedTurn(_running(request), turn, turn_guard(turn, caller, request, asked_after=last_change), key)
 
@@ -205,17 +217,31 @@ def _named(body: ChatRequest, caller: CallerInfo) -> NamedSession:
     )
 
 
-def _said(body: ChatRequest) -> Draft:
-    """The text of the user's last message."""
+def _said(body: ChatRequest) -> tuple[Draft, tuple[Image, ...]]:
+    """The text of the user's last message, which names its images, and these."""
     spoken = [(index, message) for index, message in enumerate(body.messages) if message.role == "user"]
     if not spoken:
         raise InvalidRequest("messages", "must hold a message of the user.")
     index, message = spoken[-1]
-    for number, part in enumerate(message.parts):
-        if part.type == "file":
-            raise InvalidRequest(f"messages[{index}].parts[{number}]", "is a file, and only text is understood here.")
-    words = "\n".join(part.text for part in message.parts if part.type == "text" and part.text)
-    return Draft(role="user", content=checked_content(words, f"messages[{index}].parts"))
+    files = [(number, part) for number, part in enumerate(message.parts) if part.type == "file"]
+    for number, part in files:
+        if not (part.media_type or "").startswith("image/"):
+            raise InvalidRequest(
+                f"messages[{index}].parts[{number}]", "is a file, and only text and images are understood."
+            )
+    if len(files) > MOST_IMAGES:
+        raise InvalidRequest(f"messages[{index}].parts", f"must have at most {MOST_IMAGES} images.")
+    images = tuple(_image(part, f"messages[{index}].parts[{number}]") for number, part in files)
+    words = [part.text for part in message.parts if part.type == "text" and part.text]
+    content = "\n".join([*words, *map(placeholder, images)])
+    return Draft(role="user", content=checked_content(content, f"messages[{index}].parts")), images
+
+
+def _image(part: UiPart, field: str) -> Image:
+    image = checked_image(part.url, f"{field}.url", checked_image_name(part.filename, f"{field}.filename"))
+    if image.media_type != (part.media_type or "").lower():
+        raise InvalidRequest(f"{field}.mediaType", f"is not that of the url, {image.media_type}.")
+    return image
 
 
 def _made_again(body: ChatRequest) -> MessageId | None:

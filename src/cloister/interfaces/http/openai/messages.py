@@ -13,6 +13,7 @@ from cloister.domain.context import Context
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.history import last_said, words_key
+from cloister.domain.prompts.images import MOST_IN_REQUEST, checked_image
 from cloister.domain.prompts.outside_text import without_control_words
 from cloister.domain.prompts.outside_values import value_without_control_words
 from cloister.domain.prompts.prompt import system_part
@@ -68,6 +69,7 @@ def read_conversation(messages: Sequence[ChatMessage]) -> Conversation:
     An assistant's message may consist of tool calls alone; one of the user must have text."""
     if not messages:
         raise InvalidRequest("messages", "must not be empty.")
+    _refuse_many_images(messages)
     drafts = [draft for draft in of_each(messages, _draft) if draft is not None]
     if not any(draft.role == "user" for draft in drafts):
         raise InvalidRequest("messages", "must hold a message of the user.")
@@ -143,12 +145,15 @@ def _draft(message: ChatMessage) -> Draft | None:
 
 
 def _refuse_stored(message: ChatMessage) -> None:
-    """Refuse what names something that the model provider stores, and files by a URL, which chat completions do not have."""
+    """Refuse what names something that the model provider stores, files by a URL, which chat completions do not have, and images by
+    an address."""
     content = message.get("content")
     if isinstance(content, list):
         for index, part in enumerate(cast(list[object], content)):
             refuse_stored_files(part, f"content[{index}]")
             file = cast(Mapping[str, Any], part).get("file") if isinstance(part, Mapping) else None
+            if isinstance(part, Mapping) and "image_url" in part:
+                _check_image(cast(Mapping[str, object], part), f"content[{index}]")
             if isinstance(file, Mapping) and cast(Mapping[str, Any], file).get("file_url") is not None:
                 raise InvalidRequest(
                     f"content[{index}]", "has a file_url, which is not supported here: send file_data."
@@ -157,6 +162,19 @@ def _refuse_stored(message: ChatMessage) -> None:
         refuse_stored_files(value, name)
     if message.get("audio") is not None:
         raise InvalidRequest("audio", "names a stored audio reply of the model's provider: send its words as content.")
+
+
+def _refuse_many_images(messages: Sequence[ChatMessage]) -> None:
+    contents = (cast(list[object], each["content"]) for each in messages if isinstance(each.get("content"), list))
+    if sum("image_url" in part for parts in contents for part in parts if isinstance(part, Mapping)) > MOST_IN_REQUEST:
+        raise InvalidRequest("messages", f"must have at most {MOST_IN_REQUEST} images.")
+
+
+def _check_image(part: Mapping[str, object], field: str) -> None:
+    """Refuse an image without its contents: the model's server would fetch it from any address that the caller chooses."""
+    image = part["image_url"]
+    url = cast(Mapping[str, object], image).get("url") if isinstance(image, Mapping) else image
+    checked_image(url, f"{field}.image_url")
 
 
 def _author(name: Any) -> str | None:

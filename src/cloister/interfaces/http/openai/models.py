@@ -16,7 +16,7 @@ from cloister.interfaces.http.openai.errors import EMBEDDINGS, MODELS, OpenAiRou
 from cloister.interfaces.http.openapi import schemas
 from cloister.interfaces.http.problems import of_error
 from cloister.interfaces.http.resources.answers import answer
-from cloister.services.chat.converse import ChatModel
+from cloister.services.chat.converse import Chat, ChatModel
 
 router = APIRouter(route_class=OpenAiRoute, tags=["OpenAI-compatible"])
 ModelId = Annotated[str, Path(description="The name of a model that is listed.", json_schema_extra=schemas.NAME)]
@@ -26,13 +26,15 @@ Kind = Literal["chat", "embedding"]
 
 
 class Model(BaseModel):
-    """`kind` says what a model is for; OpenAI's clients ignore it."""
+    """`kind` says what a model is for, `takes_images` whether messages of the chat to it may have images; OpenAI's clients ignore
+    both."""
 
     id: str
     object: str
     created: int
     owned_by: str
     kind: Kind
+    takes_images: bool
 
 
 class ModelList(BaseModel):
@@ -82,7 +84,7 @@ def list_models(caller: Caller) -> Response:
     """List the models that a request may name, and the embedder. For any other name the default model answers."""
 
     def found(names: dict[str, Kind]) -> Response:
-        data = [_model(name, kind) for name, kind in names.items()]
+        data = [_model(name, kind, caller.services.chat) for name, kind in names.items()]
         return answer(ModelList.model_construct(object="list", data=data))
 
     return ModelNames(caller.services.chat.model, caller.services.embed.name, found)
@@ -95,9 +97,9 @@ def get_model(model_id: ModelId, caller: Caller) -> Response:
 
     def found(names: dict[str, Kind]) -> Response:
         kind = names.get(model_id)
-        return (
-            in_openai_shape(of_error(NotFound("model", model_id))) if kind is None else answer(_model(model_id, kind))
-        )
+        if kind is None:
+            return in_openai_shape(of_error(NotFound("model", model_id)))
+        return answer(_model(model_id, kind, caller.services.chat))
 
     return ModelNames(caller.services.chat.model, caller.services.embed.name, found)
 
@@ -122,5 +124,8 @@ def create_embeddings(body: EmbeddingsRequest, caller: Caller) -> Response:
     return answer(EmbeddingList.model_construct(object="list", model=embed.name, data=data, usage=usage))
 
 
-def _model(name: str, kind: Kind) -> Model:
-    return Model.model_construct(id=name, object="model", created=0, owned_by="cloister", kind=kind)
+def _model(name: str, kind: Kind, chat: Chat) -> Model:
+    takes_images = kind == "chat" and chat.takes_images(name)
+    return Model.model_construct(
+        id=name, object="model", created=0, owned_by="cloister", kind=kind, takes_images=takes_images
+    )

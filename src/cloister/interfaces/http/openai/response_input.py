@@ -1,9 +1,11 @@
 """A request for a response as a request for a chat completion: items become messages, tools and options get their names there."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, cast
 
 from cloister.domain.errors import InvalidRequest
+from cloister.domain.prompts.images import checked_image
 from cloister.interfaces.http.fronts.refused_content import HOSTED_TOOL, refuse_stored_files
 from cloister.interfaces.http.openai.response_bodies import ResponseRequest
 from cloister.services.conversations.item_format import CALL_TYPES, Item, item_type, marker_of
@@ -58,6 +60,8 @@ def _check_content(message: Item, field: str) -> None:
     content = message.get("content")
     for index, part in enumerate(cast(list[Mapping[str, Any]], content) if isinstance(content, list) else ()):
         refuse_stored_files(part, f"{field}[{index}]", except_in=("annotations",))
+        if message["role"] == "user" and part.get("type") == "input_image" and part.get("image_url") is not None:
+            checked_image(part["image_url"], f"{field}[{index}]")
         if message["role"] == "user" and _part(part) is None:
             raise InvalidRequest(f"{field}[{index}]", _why_not(part))
 
@@ -151,6 +155,13 @@ def _parts(content: Any) -> Any:
     return parts
 
 
+def _is_image(url: object) -> bool:
+    """Whether it is an image with its contents: the model's server would fetch an address."""
+    with suppress(InvalidRequest):
+        return bool(checked_image(url, "image_url"))
+    return False
+
+
 def _part(part: Mapping[str, Any]) -> dict[str, Any] | None:
     """A part in the form of a chat completion, which takes files and images by their contents; None if it has no such form."""
     kind = part.get("type")
@@ -158,7 +169,7 @@ def _part(part: Mapping[str, Any]) -> dict[str, Any] | None:
         return _text_part(part.get("text") or "")
     if any(part.get(name) is not None for name in ("file_id", "file_url")):
         return None
-    if kind == "input_image" and isinstance(part.get("image_url"), str):
+    if kind == "input_image" and _is_image(part.get("image_url")):
         image = {"url": part["image_url"], **({"detail": part["detail"]} if part.get("detail") else {})}
         return {"type": "image_url", "image_url": image}
     if kind == "input_audio" and isinstance(part.get("input_audio"), Mapping):

@@ -79,11 +79,27 @@ OPENAI_EXAMPLES: Mapping[str, Example] = {
     "list_models": Example(
         answer={
             "object": "list",
-            "data": [{"id": "llama-3", "object": "model", "created": 0, "owned_by": "cloister", "kind": "chat"}],
+            "data": [
+                {
+                    "id": "llama-3",
+                    "object": "model",
+                    "created": 0,
+                    "owned_by": "cloister",
+                    "kind": "chat",
+                    "takes_images": False,
+                }
+            ],
         }
     ),
     "get_model": Example(
-        answer={"id": "llama-3", "object": "model", "created": 0, "owned_by": "cloister", "kind": "chat"}
+        answer={
+            "id": "llama-3",
+            "object": "model",
+            "created": 0,
+            "owned_by": "cloister",
+            "kind": "chat",
+            "takes_images": False,
+        }
     ),
     "create_response": Example(
         request={

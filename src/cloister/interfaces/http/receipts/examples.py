@@ -71,6 +71,7 @@ RECEIPT_EXAMPLES: Mapping[str, Example] = {
                 "more_parts": 0,
                 "conversation_ids": [_QUESTION],
                 "tools": 0,
+                "images": [{"name": "ferry.png", "media_type": "image/png", "size": 48213}],
             },
             "reply": {
                 "model": "llama-3",

@@ -45,11 +45,21 @@ class SentPart:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SentImage:
+    """An image that was sent to the model, without its contents. `size` is in bytes."""
+
+    name: str | None
+    media_type: str
+    size: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class SentPrompt:
     """What was sent to the model, without its words. `prompt` is `default`, `project` or `session`; of the prompt of a project or a
     session there is the SHA-256, unless the session was in another project then; that of a project is not shown to a key of one
     user. Without `placeholders`, nothing that is remembered was given; null if the session was in another project then.
-    `conversation_ids` are the messages of the session that were sent, as far as they exist; `more_parts` are not listed."""
+    `conversation_ids` are the messages of the session that were sent, as far as they exist; `more_parts` are not listed. The
+    contents of `images` are not stored."""
 
     prompt: str
     template_sha256: str | None
@@ -58,6 +68,7 @@ class SentPrompt:
     more_parts: int
     conversation_ids: tuple[str, ...]
     tools: int
+    images: tuple[SentImage, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -285,6 +296,7 @@ def _sent(sent: domain.Sent, shown: ShownReceipt) -> SentPrompt:
         more_parts=sent.more,
         conversation_ids=tuple(map(format_message_id, shown.conversation)),
         tools=sent.tools,
+        images=tuple(SentImage(name=name, media_type=kind, size=size) for name, kind, size in sent.images),
     )
 
 
