@@ -12,9 +12,9 @@ from google.genai import types
 
 from cloister import Cloister
 from cloister.domain.errors import CloisterError, Conflict, InvalidRequest, NotFound
-from cloister.integrations import google_adk
 from cloister.integrations.google_adk import CloisterMemoryService
 from cloister.integrations.openai_agents import CloisterSession
+from cloister.integrations.recall_part import RecallPart
 from cloister.services.conversations.forget import Forgetting
 from cloister.services.conversations.items import Items
 from cloister.services.conversations.record import Recorder
@@ -138,7 +138,7 @@ def test_iso_12_an_adk_session_that_changes_before_it_is_recorded_is_refused(
     said = [Event(id="e", author="user", content=types.Content(role="user", parts=[types.Part(text=ADDED)]))]
     adding = service.add_events_to_memory(app_name="app", user_id="ada", events=said, session_id="s")
     scene.everything.delete_session("s")
-    monkeypatch.setattr(google_adk, "external_id_of", _always_s)
+    monkeypatch.setattr(RecallPart, "session_of", _always_s)
     before(monkeypatch, Recorder, "messages", lambda: change(scene))
     with pytest.raises(Conflict):
         asyncio.run(adding)

@@ -83,7 +83,7 @@ def test_door_8_the_store_behaves_as_llama_indexes_own(
                 await engine.dispose()
 
     asyncio.run(compare())
-    left = embedded.run_entry_operations([{"op": "search", "namespace_prefix": ["llama_index"]}], user_id=user)
+    left = embedded.run_entry_operations([{"op": "search", "namespace_prefix": ["\x01llama_index"]}], user_id=user)
     assert left == [[]]
 
 

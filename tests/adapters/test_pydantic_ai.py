@@ -145,7 +145,7 @@ def test_door_8_the_store_behaves_as_pydantic_ais_own(embedded: Cloister, new_us
         for record in await walks[1].store.list_conversations():
             await walks[1].store.delete(record.conversation_id)
         left = embedded.run_entry_operations(
-            [{"op": "search", "namespace_prefix": ["pydantic_ai", "entries"]}], user_id=user
+            [{"op": "search", "namespace_prefix": ["\x01pydantic_ai", "entries"]}], user_id=user
         )
         assert left == [[]]
 
@@ -226,7 +226,7 @@ def test_door_8_a_long_history_is_saved_and_deleted(embedded: Cloister, new_user
 
     run(work)
     search = [
-        {"op": "search", "namespace_prefix": ["pydantic_ai", kind], "limit": 5} for kind in ("entries", "records")
+        {"op": "search", "namespace_prefix": ["\x01pydantic_ai", kind], "limit": 5} for kind in ("entries", "records")
     ]
     assert embedded.run_entry_operations(search, user_id=user) == [[], []]
 
@@ -299,7 +299,7 @@ def test_door_8_a_fork_made_while_a_long_conversation_is_deleted_is_whole_or_ref
                 else:
                     forks[at] = "made"
 
-        is_deletion = {"op": "delete", "namespace": ("pydantic_ai", "records"), "key": "long"}
+        is_deletion = {"op": "delete", "namespace": ("\x01pydantic_ai", "records"), "key": "long"}
         interrupted(monkeypatch, lambda operation: operation == is_deletion, fork)
         await store.delete("long")
         loaded = await store.load("fork-50")
@@ -308,7 +308,7 @@ def test_door_8_a_fork_made_while_a_long_conversation_is_deleted_is_whole_or_ref
     run(work)
     assert forks == {50: "made", 990: "refused"}
     left = embedded.run_entry_operations(
-        [{"op": "list", "namespace": ["pydantic_ai", "entries"], "limit": 1_000}], user_id=user
+        [{"op": "list", "namespace": ["\x01pydantic_ai", "entries"], "limit": 1_000}], user_id=user
     )
     assert len(left[0]) == 50
 

@@ -210,7 +210,8 @@ def test_iso_4_no_adapter_changes_what_another_part_stored(grid: Grid) -> None:
 
 
 def test_iso_4_a_handle_cannot_name_more_than_its_key_reaches(grid: Grid) -> None:
-    """ISO-4, ORG-4, ORG-10, DOOR-8: another user, another project, no project; and a session that exists in another project."""
+    """ISO-4, ORG-4, ORG-10, DOOR-8: another user, another project, no project; and an app's session that exists in another project
+    is another session in this one."""
     confined, kitchen = grid["garden, ada"], grid["kitchen, ada"]
     for named in ({"user_id": "bob"}, {"project_id": kitchen.project}, {"project_id": None}):
         given: dict[str, Any] = {"user_id": "ada", **named}
@@ -227,7 +228,7 @@ def test_iso_4_a_handle_cannot_name_more_than_its_key_reaches(grid: Grid) -> Non
             asyncio.run(service.search_memory(app_name=APP, user_id=given["user_id"], query=QUESTION))
     content = types.Content(role="user", parts=[types.Part(text="I keep the safe.")])
     event = Event(id="event-2", author="user", content=content, timestamp=1_700_000_001.0)
-    moved = Session(id=grid["no project, ada"].session, app_name=APP, user_id="ada", events=[event])
-    with pytest.raises(Conflict):
-        asyncio.run(kitchen.memory.add_session_to_memory(moved))
+    same = Session(id=grid["no project, ada"].session, app_name=APP, user_id="ada", events=[event])
+    asyncio.run(kitchen.memory.add_session_to_memory(same))
     assert "I keep the safe." not in repr(asyncio.run(grid["no project, ada"].recalled()))
+    assert "I keep the safe." in repr(asyncio.run(kitchen.recalled()))

@@ -1,9 +1,11 @@
 """One part of the key-value store, for adapters of asynchronous frameworks: of one project, and of one user or none."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
+from cloister.domain.entries.namespace import HIDDEN
+from cloister.domain.errors import InvalidRequest
 from cloister.integrations.threaded_library import threaded_library
 from cloister.interfaces.python.library import Cloister
 
@@ -14,6 +16,18 @@ Namespace = tuple[str, ...]
 Operation = dict[str, Any]
 Found = dict[str, Any]
 """An entry as it was read, with its `key` and `value`."""
+T = TypeVar("T")
+
+
+class DamagedEntry(ValueError):
+    """An entry of an adapter that is not as the adapter stored it: another program changed it."""
+
+    def __init__(self, found: Found) -> None:
+        namespace = tuple(found["namespace"])
+        super().__init__(
+            f"The entry {found['key']!r} in the namespace {namespace!r} is not as this adapter stored it: another program changed "
+            "it. Delete it, or restore it from an archive or a backup."
+        )
 
 
 class EntryPart:
@@ -51,6 +65,11 @@ class EntryPart:
             await self.run(*conditions, *operations[start : start + MOST_AT_ONCE])
 
 
+def namespace_of(adapter: str, kind: str) -> Namespace:
+    """The namespace of an adapter's own entries, which no search of an application finds without naming it."""
+    return (f"{HIDDEN}{adapter}", kind)
+
+
 def get(namespace: Namespace, key: str) -> Operation:
     return {"op": "get", "namespace": namespace, "key": key}
 
@@ -73,6 +92,15 @@ def deletions(namespace: Namespace, keys: Iterable[str]) -> list[Operation]:
     return [delete(namespace, key) for key in keys]
 
 
+def read_value(found: Found, read: Callable[[Any], T]) -> T:
+    """What `read` makes of the value of an adapter's entry. `DamagedEntry` if it is not as the adapter stored it."""
+    try:
+        return read(found["value"])
+    except (KeyError, TypeError, ValueError, InvalidRequest) as error:
+        raise DamagedEntry(found) from error
+
+
 def raise_counter(namespace: Namespace, key: str, found: Found | None) -> list[Operation]:
     """Count one up, if the counter is still as it was read: so of two changes that read it, one is refused."""
-    return [expect(namespace, key, found), put(namespace, key, {"n": 1 if found is None else found["value"]["n"] + 1})]
+    count = 0 if found is None else read_value(found, lambda value: int(value["n"]))
+    return [expect(namespace, key, found), put(namespace, key, {"n": count + 1})]

@@ -1,5 +1,5 @@
 """`CloisterMemoryService`: the memory service of Google's Agent Development Kit on Cloister. What is said in one session of an app
-can be recalled in the user's other sessions of the same project, and nowhere else."""
+can be recalled in the user's other sessions of the same app and project."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from cloister.domain.errors import Forbidden, InvalidRequest
 from cloister.domain.prompts.outside_text import harmless
 from cloister.domain.prompts.speaker import speaker_of, user_named
 from cloister.domain.text import MAX_CONTENT, checked_name
-from cloister.integrations.recall_part import RecallPart, external_id_of
+from cloister.integrations.recall_part import RecallPart
 from cloister.interfaces.python.arguments import NOT_GIVEN
 from cloister.interfaces.python.library import Cloister
 from cloister.interfaces.python.recall.shapes import Hit
@@ -25,7 +25,7 @@ except ModuleNotFoundError as missing:
         "CloisterMemoryService needs the Agent Development Kit: pip install 'cloister[google-adk]'", name=missing.name
     ) from missing
 
-_EVENT = "adk_event_id"
+_APP, _EVENT = "adk_app_name", "adk_event_id"
 
 
 class CloisterMemoryService(BaseMemoryService):
@@ -33,7 +33,9 @@ class CloisterMemoryService(BaseMemoryService):
     the key, else the default project, with None no project. A call that names another app or user is refused with `Forbidden`.
 
     A session may be added as often as wanted: each event is recorded once, up to 65,536 characters of its text, and events without
-    text are not. What users say becomes memories too, as everywhere in Cloister. Any thread and event loop may use a service.
+    text are not. What users say becomes memories too, as everywhere in Cloister. A search finds what services of the same app
+    recorded; other interfaces recall it with all else that the user said in the project. Any thread and event loop may use a
+    service.
     """
 
     def __init__(
@@ -45,8 +47,9 @@ class CloisterMemoryService(BaseMemoryService):
         project_id: str | None = NOT_GIVEN,
         limit: int = 10,
     ) -> None:
-        self._part = RecallPart(cloister, project_id=project_id, user_id=user_id)
         self._app_name = checked_name(app_name, "app_name")
+        self._label = {_APP: app_name}
+        self._part = RecallPart(cloister, project_id=project_id, user_id=user_id, metadata=self._label)
         self._limit = limit
 
     async def add_session_to_memory(self, session: Session) -> None:
@@ -69,12 +72,11 @@ class CloisterMemoryService(BaseMemoryService):
             raise InvalidRequest("custom_metadata", "is not supported.")
         if not session_id:
             raise InvalidRequest("session_id", "must name the session of the events.")
-        session = external_id_of("adk", app_name, user_id, session_id)
-        await asyncio.to_thread(self._record, session, events)
+        await asyncio.to_thread(self._record, session_id, events)
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
-        """What this user said, and what is known of it, in sessions of this project; the best first. In a shared project also what
-        others said: then every entry names its speaker, also inside a memory."""
+        """What this user said, and what is known of it, in sessions of this app and project; the best first. In a shared project
+        also what others said: then every entry names its speaker, also inside a memory."""
         self._check(app_name, user_id)
         if not query.strip():
             return SearchMemoryResponse()
@@ -84,7 +86,7 @@ class CloisterMemoryService(BaseMemoryService):
         return SearchMemoryResponse(memories=[_memory(hit, named=named) for hit in hits])
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
-        """Forget one memory of this user, which a search in this project can find. What was said is forgotten with its session:
+        """Forget one memory of this user, which a search of this app can find. What was said is forgotten with its session:
         `Cloister.delete_session`."""
         self._check(app_name, user_id)
         await asyncio.to_thread(self._part.forget, memory_id)
@@ -93,9 +95,10 @@ class CloisterMemoryService(BaseMemoryService):
         if (app_name, user_id) != (self._app_name, self._part.user_id):
             raise Forbidden("This memory service is of one app and one user, and the call names another.")
 
-    def _record(self, session: str, events: Sequence[Event]) -> None:
+    def _record(self, session_id: str, events: Sequence[Event]) -> None:
         if not (texts := {event.id: (event, text) for event in events if (text := _text(event.content))}):
             return
+        session = self._part.session_of("google_adk", self._app_name, session_id)
         created = self._part.create_session(session)
         for message in self._part.messages(session):
             texts.pop(str(message.metadata.get(_EVENT)), None)
@@ -105,7 +108,7 @@ class CloisterMemoryService(BaseMemoryService):
                 "user" if event.author == "user" else "assistant",
                 text[:MAX_CONTENT],
                 author=None if event.author == "user" else event.author,
-                metadata={_EVENT: event.id},
+                metadata={**self._label, _EVENT: event.id},
                 created_at=datetime.fromtimestamp(event.timestamp, UTC).isoformat(),
                 idempotency_key=f"adk-{event.id}",
                 # The session may be moved, or created anew for another user, at any time.

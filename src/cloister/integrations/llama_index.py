@@ -3,10 +3,21 @@ if one is named; keys of chats are data inside that. Chats are kept as they are,
 
 import secrets
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from cloister.domain.errors import Conflict
-from cloister.integrations.entry_part import MOST_AT_ONCE, EntryPart, delete, deletions, expect, get, put
+from cloister.integrations.chat_lines import Line, read_lines, read_numbered, with_status, without
+from cloister.integrations.entry_part import (
+    MOST_AT_ONCE,
+    EntryPart,
+    delete,
+    deletions,
+    expect,
+    get,
+    namespace_of,
+    put,
+    read_value,
+)
 from cloister.interfaces.python.arguments import NOT_GIVEN
 from cloister.interfaces.python.library import Cloister
 
@@ -19,16 +30,9 @@ except ModuleNotFoundError as missing:
         "CloisterChatStore needs LlamaIndex: pip install 'cloister[llama-index]'", name=missing.name
     ) from missing
 
-_CHATS, _MESSAGES = ("llama_index", "chats"), ("llama_index", "messages")
+_CHATS, _MESSAGES = (namespace_of("llama_index", kind) for kind in ("chats", "messages"))
+_ACTIVE = MessageStatus.ACTIVE.value
 _TRIES = 20
-
-
-class _Line(NamedTuple):
-    """A message in the list of its chat: the key of its entry, its number, and its status."""
-
-    id: str
-    number: int
-    status: str
 
 
 class CloisterChatStore(AsyncDBChatStore):
@@ -51,11 +55,11 @@ class CloisterChatStore(AsyncDBChatStore):
         limit: int | None = None,
         offset: int | None = None,
     ) -> list[ChatMessage]:
-        lines = _with_status(await self._lines(key), status)[offset or 0 :]
+        lines = with_status(await self._lines(key), status and status.value)[offset or 0 :]
         return await self._messages(lines if limit is None else lines[:limit])
 
     async def count_messages(self, key: str, status: MessageStatus | None = MessageStatus.ACTIVE) -> int:
-        return len(_with_status(await self._lines(key), status))
+        return len(with_status(await self._lines(key), status and status.value))
 
     async def add_message(self, key: str, message: ChatMessage, status: MessageStatus = MessageStatus.ACTIVE) -> None:
         await self.add_messages(key, [message], status)
@@ -80,14 +84,14 @@ class CloisterChatStore(AsyncDBChatStore):
 
     async def delete_oldest_messages(self, key: str, n: int) -> list[ChatMessage]:
         """Delete the oldest active messages and return them."""
-        return await self._change(key, lambda lines: _without(lines, _oldest(lines, n)))
+        return await self._change(key, lambda lines: without(lines, with_status(lines, _ACTIVE)[: max(0, n)]))
 
     async def archive_oldest_messages(self, key: str, n: int) -> list[ChatMessage]:
         """Archive the oldest active messages and return them."""
-        archived: list[_Line] = []
+        archived: list[Line] = []
 
-        def archive(lines: list[_Line]) -> list[_Line]:
-            archived[:] = _oldest(lines, n)
+        def archive(lines: list[Line]) -> list[Line]:
+            archived[:] = with_status(lines, _ACTIVE)[: max(0, n)]
             chosen = {line.id for line in archived}
             return [line._replace(status="archived") if line.id in chosen else line for line in lines]
 
@@ -98,18 +102,18 @@ class CloisterChatStore(AsyncDBChatStore):
         """The keys of the chats in this part of the store, and of no other."""
         return sorted(found["key"] for found in await self._part.list_all(_CHATS))
 
-    async def _lines(self, key: str) -> list[_Line]:
+    async def _lines(self, key: str) -> list[Line]:
         (chat,) = await self._part.run(get(_CHATS, key))
-        return [] if chat is None else [_Line(*line) for line in chat["value"]["lines"]]
+        return [] if chat is None else read_value(chat, read_lines)
 
-    async def _messages(self, lines: Sequence[_Line]) -> list[ChatMessage]:
+    async def _messages(self, lines: Sequence[Line]) -> list[ChatMessage]:
         found = await self._part.get_all(_MESSAGES, [line.id for line in lines])
-        return [ChatMessage.model_validate_json(each["value"]["json"]) for each in found if each is not None]
+        return [read_value(each, _message) for each in found if each is not None]
 
     async def _change(
         self,
         key: str,
-        change: Callable[[list[_Line]], list[_Line]],
+        change: Callable[[list[Line]], list[Line]],
         new: Sequence[ChatMessage] = (),
         status: MessageStatus = MessageStatus.ACTIVE,
     ) -> list[ChatMessage]:
@@ -119,12 +123,11 @@ class CloisterChatStore(AsyncDBChatStore):
         await self._part.run_in_batches(puts[:-MOST_AT_ONCE])
         for _ in range(_TRIES):
             (chat,) = await self._part.run(get(_CHATS, key))
-            known: dict[str, Any] = {"next": 1, "lines": []} if chat is None else chat["value"]
-            lines = [_Line(*line) for line in known["lines"]]
-            left = [*change(lines), *(_Line(id, known["next"] + at, status.value) for at, id in enumerate(ids))]
-            removed = _without(lines, left)
+            following, lines = (1, []) if chat is None else read_value(chat, read_numbered)
+            left = [*change(lines), *(Line(id, following + at, status.value) for at, id in enumerate(ids))]
+            removed = without(lines, left)
             gone = await self._messages(removed)
-            value = {"next": known["next"] + len(ids), "lines": left}
+            value = {"next": following + len(ids), "lines": left}
             changed = put(_CHATS, key, value) if left else delete(_CHATS, key)
             entries = deletions(_MESSAGES, [line.id for line in removed])
             last, room = puts[-MOST_AT_ONCE:], max(0, MOST_AT_ONCE - len(puts))
@@ -137,14 +140,5 @@ class CloisterChatStore(AsyncDBChatStore):
         raise Conflict(f"The chat {key!r} is being changed by others all the time. Try again later.")
 
 
-def _with_status(lines: list[_Line], status: MessageStatus | None) -> list[_Line]:
-    return [line for line in lines if status is None or line.status == status.value]
-
-
-def _oldest(lines: list[_Line], n: int) -> list[_Line]:
-    return _with_status(lines, MessageStatus.ACTIVE)[: max(0, n)]
-
-
-def _without(lines: list[_Line], others: Sequence[_Line]) -> list[_Line]:
-    ids = {line.id for line in others}
-    return [line for line in lines if line.id not in ids]
+def _message(value: Any) -> ChatMessage:
+    return ChatMessage.model_validate_json(value["json"])

@@ -13,8 +13,10 @@ from cloister.integrations.entry_part import (
     deletions,
     expect,
     get,
+    namespace_of,
     put,
     raise_counter,
+    read_value,
 )
 from cloister.interfaces.python.arguments import NOT_GIVEN
 from cloister.interfaces.python.library import Cloister
@@ -32,11 +34,9 @@ except ModuleNotFoundError as missing:
         "CloisterConversationStore needs Pydantic AI: pip install 'cloister[pydantic-ai]'", name=missing.name
     ) from missing
 
-_RECORDS, _ENTRIES, _FORKS = ("pydantic_ai", "records"), ("pydantic_ai", "entries"), ("pydantic_ai", "forks")
-_COUNT = "count"
-_TRIES = 20
-_record_json = TypeAdapter(ConversationRecord)
-_entry_json = TypeAdapter(ConversationEntry)
+_RECORDS, _ENTRIES, _FORKS = (namespace_of("pydantic_ai", kind) for kind in ("records", "entries", "forks"))
+_COUNT, _TRIES = "count", 20
+_record_json, _entry_json = TypeAdapter(ConversationRecord), TypeAdapter(ConversationEntry)
 
 
 class CloisterConversationStore(ConversationStore):
@@ -109,7 +109,7 @@ class CloisterConversationStore(ConversationStore):
         (found,) = await self._part.run(get(_ENTRIES, entry_id))
         if found is None:
             raise KeyError(entry_id)
-        return _entry_json.validate_json(found["value"]["json"])
+        return read_value(found, lambda value: _entry_json.validate_json(value["json"]))
 
     async def _read_for_change(self, conversation_id: str, expected: str | None) -> tuple[Found | None, Found | None]:
         """The record as it is stored, if it has the expected revision, and the counter of forks."""
@@ -142,7 +142,7 @@ class CloisterConversationStore(ConversationStore):
 
 
 def _record(found: Found | None) -> ConversationRecord | None:
-    return None if found is None else _record_json.validate_json(found["value"]["json"])
+    return None if found is None else read_value(found, lambda value: _record_json.validate_json(value["json"]))
 
 
 def _ends(record: ConversationRecord | None) -> list[str | None]:

@@ -1,10 +1,15 @@
 """What one user said in one project, for adapters that record and search: no call names another user or project."""
 
-from collections.abc import Iterator
-from urllib.parse import quote
+import hashlib
+import json
+import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
 
-from cloister.domain.errors import InvalidRequest, NotFound
+from cloister.domain.errors import Conflict, InvalidRequest, NotFound
 from cloister.domain.text import checked_name
+from cloister.integrations.entry_part import expect, get, namespace_of, put, read_value
 from cloister.integrations.threaded_library import threaded_library
 from cloister.interfaces.python.arguments import LARGEST_PAGE
 from cloister.interfaces.python.library import Cloister
@@ -17,10 +22,28 @@ _MEMORY = "mem_"
 class RecallPart:
     """Calls of it block: an adapter makes them on threads. Without a project it is the project of the key, else the default one."""
 
-    def __init__(self, cloister: Cloister, *, project_id: str | None, user_id: str) -> None:
+    def __init__(
+        self, cloister: Cloister, *, project_id: str | None, user_id: str, metadata: Mapping[str, Any]
+    ) -> None:
+        """`metadata` is what the adapter records with each message: nothing without it is found."""
         self.cloister = threaded_library(cloister)
         self.user_id = checked_name(user_id, "user_id")
         self._project_id = project_id
+        self._metadata = dict(metadata)
+
+    def session_of(self, adapter: str, *names: str) -> str:
+        """The external id of the adapter's session of these names. It is random, so that no caller who knows the names can take it,
+        and kept with the entries of this project and user, which no other project and user reads."""
+        namespace = namespace_of(adapter, "sessions")
+        key = hashlib.sha256(json.dumps(names).encode()).hexdigest()
+        scope: dict[str, Any] = {"project_id": self._project_id, "user_id": self.user_id}
+        (found,) = self.cloister.run_entry_operations([get(namespace, key)], **scope)
+        if found is None:
+            new = put(namespace, key, {"session": f"{adapter}-{secrets.token_hex(16)}"})
+            with suppress(Conflict):  # another caller named the session meanwhile
+                self.cloister.run_entry_operations([expect(namespace, key, None), new], **scope)
+            (found,) = self.cloister.run_entry_operations([get(namespace, key)], **scope)
+        return read_value(found, lambda value: checked_name(value["session"], "session"))
 
     def create_session(self, external_id: str) -> Session:
         """Create the session, unless it is there."""
@@ -37,7 +60,7 @@ class RecallPart:
                 return
 
     def search(self, query: str, limit: int) -> list[Hit]:
-        """What was said, and the memories of it; the best first."""
+        """What was said through this adapter, and the memories of it; the best first."""
         return list(
             self.cloister.search(
                 query,
@@ -45,6 +68,7 @@ class RecallPart:
                 user_id=self.user_id,
                 kinds=("episodes", "memories"),
                 limit=limit,
+                filter={"metadata": self._metadata},
             )
         )
 
@@ -61,13 +85,8 @@ class RecallPart:
             limit=LARGEST_PAGE,
             min_relevance=0,
             as_of=None if memory.status == "active" else memory.valid_from,
-            filter={"session_id": memory.session_id, "user_id": self.user_id},
+            filter={"session_id": memory.session_id, "user_id": self.user_id, "metadata": self._metadata},
         )
         if memory_id not in {hit.id for hit in found}:
             raise NotFound("memory", memory_id)
         self.cloister.forget_memory(memory_id)
-
-
-def external_id_of(*names: str) -> str:
-    """One id of several names. They are quoted, because they may contain any character: so no two lists of names give one id."""
-    return ":".join(quote(name, safe="") for name in names)

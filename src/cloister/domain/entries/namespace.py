@@ -13,6 +13,10 @@ MAX_NAMESPACE = 768
 """The longest namespace and the longest key, in bytes of UTF-8: together with the user they are the key of an index."""
 _LONGEST_STORED = MAX_NAMESPACE + 32
 """An entry of a deleted project may have got the id of the project as another label. It can be read and deleted, not put."""
+HIDDEN = "\x01"
+"""Begins the first label of an adapter's own namespaces. Only a caller that names them finds them: an application that lists
+or changes all its entries leaves them alone. Only such labels sort before the character after it."""
+_FIRST_SHOWN = b"\x02"
 WILDCARD = "*"
 _END = "."
 _AFTER_END = b"/"
@@ -74,9 +78,10 @@ def decoded(stored: bytes) -> Namespace:
 
 
 def range_of(prefix: Namespace) -> tuple[bytes, bytes]:
-    """The first encoded namespace that begins with these labels, and the first that comes after all of them."""
+    """The first encoded namespace that begins with these labels, and the first that comes after all of them. No labels: all
+    namespaces but those of adapters."""
     first = encoded(prefix)
-    return (first, first[:-1] + _AFTER_END) if prefix else (b"", _LAST)
+    return (first, first[:-1] + _AFTER_END) if prefix else (_FIRST_SHOWN, _LAST)
 
 
 def literal_prefix(conditions: Sequence[MatchCondition]) -> Namespace:
