@@ -6,6 +6,7 @@ of a request's headers only `traceparent` and `tracestate` are read, and only fo
 """
 
 import json
+from asyncio import CancelledError
 from collections import OrderedDict
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
@@ -32,7 +33,9 @@ _MOST_RECORDS = 64
 # Sessions whose last recording request is remembered, so that their extraction is linked to it. In memory, and nowhere stored.
 _MOST_CAUSES = 4_096
 _SERVER_ERROR = 500
-_ENDED_EARLY = (GeneratorExit, KeyboardInterrupt, SystemExit)
+# Closing a generator is how a reply ends, finished or not, and a cancelled call is one that nobody waits for any more.
+_NO_ERRORS = (GeneratorExit, CancelledError)
+_ENDED_EARLY = (KeyboardInterrupt, SystemExit)
 T = TypeVar("T")
 
 
@@ -197,7 +200,10 @@ class OtelTracer:
 
 
 def fail(span: Span, error: BaseException) -> None:
-    """Mark the span as failed, by the code or the type of the error. Its text stays out, and so does the stack trace."""
+    """Mark the span as failed, by the code or the type of the error. Its text stays out, and so does the stack trace. Work that was
+    ended because nobody waits for it has not failed."""
+    if isinstance(error, _NO_ERRORS):
+        return
     span.set_attribute("error.type", error.code if isinstance(error, CloisterError) else type(error).__name__)
     if not isinstance(error, _ENDED_EARLY):
         span.set_status(Status(StatusCode.ERROR))
