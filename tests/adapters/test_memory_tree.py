@@ -113,6 +113,39 @@ def test_iso_12_a_tree_that_was_moved_is_begun_anew(house: House) -> None:
     assert house.remote.memory_tool_session(user_id="ada").session_id != first.session_id
 
 
+@pytest.mark.parametrize("is_confined", [True, False])
+def test_iso_12_all_tools_use_one_tree_also_when_its_session_comes_back(house: House, is_confined: bool) -> None:
+    """ISO-12: an open tool, a second one and a new one, at each step; the first tree is used while it is here, and deleting it
+    where it went changes nothing. A confined key does not see where the session is."""
+    admin = house.remote
+    home = admin.create_project("Home", member_visibility="private").project_id
+    memory = house.with_key(project_id=home, confined=is_confined)
+    open_tools = [CloisterMemoryTool(cloister=memory, user_id="dora", project_id=home) for _ in range(2)]
+
+    def trees() -> set[str]:
+        new = CloisterMemoryTool(cloister=memory, user_id="dora", project_id=home)
+        return {str(tool.call(VIEW)) for tool in (*open_tools, new)}
+
+    def store_in(tool: CloisterMemoryTool, name: str) -> None:
+        tool.call({"command": "create", "path": f"/memories/{name}", "file_text": name})
+        (tree,) = trees()
+        assert f"/memories/{name}" in tree
+
+    store_in(open_tools[0], "first")
+    session = memory.memory_tool_session(user_id="dora", project_id=home).session_id
+    admin.move_session(session, house.garden)
+    (tree,) = trees()
+    assert "/memories/first" not in tree
+    store_in(open_tools[1], "second")
+    admin.move_session(session, home)
+    (tree,) = trees()
+    assert "/memories/first" in tree and "/memories/second" not in tree
+    admin.move_session(session, house.garden)
+    admin.delete_session(session)
+    (tree,) = trees()
+    assert "/memories/second" in tree, "the first name is free, and the second tree is in use"
+
+
 def test_a_named_session_has_a_tree_of_its_own_and_the_library_is_needed(house: House) -> None:
     store(house.remote, "everywhere", user_id="ada")
     assert "everywhere" not in str(CloisterMemoryTool("notes", house.remote, user_id="ada").call(VIEW))

@@ -164,6 +164,31 @@ def test_a_confined_caller_learns_nothing_of_a_key_that_was_used_outside(home: T
     assert second.json()["project_id"] == garden
 
 
+@pytest.mark.parametrize(
+    "path", [MESSAGES.replace("{external_id}", "beans"), "/v1/sessions/beans/items", "/v1/memories"]
+)
+def test_a_key_of_a_session_is_its_own_whoever_asks(home: Tenant, path: str) -> None:
+    """What a session gets is stored once, and all callers that reach the session are answered alike."""
+    garden = home.new_project("Garden")
+    home.new_session("beans", project_id=garden, user_id="ada")
+    body = {**FACTS, "session_id": "beans"} if path == "/v1/memories" else ITEMS if "items" in path else ONE
+    answers: set[bytes] = set()
+    for fields in ({}, {"project_id": garden, "confined": True}, {"user_id": "ada"}, {"project_id": garden}):
+        caller = home.with_key("read", "write", **fields)
+        for headers in ({}, {"X-User-ID": "ada"}):
+            answer = caller.post(path, body, headers={"Idempotency-Key": "the same", **headers})
+            assert answer.is_success
+            answers.add(answer.content)
+    assert len(answers) == 1
+    bob = home.with_key("read", "write", project_id=garden, confined=True, user_id="bob")
+    assert bob.post(path, body, headers={"Idempotency-Key": "the same"}).status_code == 404
+    other = home.with_key("read", "write", user_id="ada").post(
+        path, {**body, **({"items": ITEMS["items"][:1]} if "items" in body else {"metadata": {"k": 1}})},
+        headers={"Idempotency-Key": "the same"},
+    )  # fmt: skip
+    assert (other.status_code, other.json()["code"]) == (422, "idempotency_mismatch")
+
+
 def test_secrets_are_answered_again_and_never_kept_in_the_open(engine: Engine) -> None:
     """ORG-8. Another server with the same operator key can answer too."""
     with serving(engine.services()) as first, serving(engine.services()) as second:

@@ -7,7 +7,6 @@ from cloister.domain.errors import Conflict, NotFound
 from cloister.domain.files.answer import FileAnswer
 from cloister.integrations.threaded_library import threaded_library
 from cloister.interfaces.python.library import Cloister
-from cloister.interfaces.python.shapes import MemoryToolSession
 
 
 class MemoryTree:
@@ -23,21 +22,19 @@ class MemoryTree:
         self._cloister = threaded_library(cloister)
         self._session_id = session_id
         self._scope: dict[str, Any] = {"project_id": project_id, "user_id": user_id}
-        self._default: MemoryToolSession | None = None
 
     def run(self, command: Mapping[str, Any]) -> FileAnswer:
-        """Carry out a command. A tree without a named session that was moved out of its scope is begun anew in another session."""
+        """Carry out a command. Which session has the tree is asked with each, unless one is named: all tools of a project and user
+        use the same one also after it was moved."""
         if self._session_id is not None:
             return self._run(self._session_id, command, self._scope)
-        if self._default is not None:
-            try:
-                return self._run_default(self._default, command)
-            except Conflict:
-                pass
-        self._default = self._cloister.memory_tool_session(**self._scope)
-        return self._run_default(self._default, command)
+        try:
+            return self._run_default(command)
+        except (Conflict, NotFound):  # the session was moved out of its scope meanwhile
+            return self._run_default(command)
 
-    def _run_default(self, session: MemoryToolSession, command: Mapping[str, Any]) -> FileAnswer:
+    def _run_default(self, command: Mapping[str, Any]) -> FileAnswer:
+        session = self._cloister.memory_tool_session(**self._scope)
         scope = {"project_id": session.project_id, "user_id": session.user_id}
         return self._run(session.session_id, command, scope)
 

@@ -2,7 +2,8 @@
 nobody else can guess.
 
 The name is an HMAC with the tenant's secret, which never leaves the database: it is the same in every process and after a restart.
-A name that is in use outside its scope, because its session was moved, is passed over, and the next one is used.
+The names of a scope are in an order. The default session is the first of them that is in its scope; one that was moved out is
+passed over, and used again when it is back. If none exists, it gets the first name that is free.
 """
 
 import hmac
@@ -20,6 +21,8 @@ from cloister.storage.stores.tenants import ProjectStore, TenantStore
 
 _DIGITS = 32
 _MOST_NAMES = 64
+# A session may have been deleted after another one of its scope had taken its part: so many free names are looked past.
+_MOST_FREE = 4
 
 
 class DefaultSession(NamedTuple):
@@ -73,12 +76,17 @@ class DefaultSessions:
         self, transaction: Transaction, secret: bytes, project: ProjectId | None, user: str | None
     ) -> str:
         sessions, name = SessionStore(transaction), ""
+        free: list[str] = []
         for number in range(_MOST_NAMES):
             name = self._name(secret, project, user, number)
             session = sessions.find(name)
-            if session is None or (session.project, session.user_id) == (project, user):
+            if session is None:
+                free.append(name)
+            elif (session.project, session.user_id) == (project, user):
+                return name
+            if len(free) == _MOST_FREE:
                 break
-        return name
+        return free[0] if free else name
 
     def _name(self, secret: bytes, project: ProjectId | None, user: str | None, number: int) -> str:
         scope = json.dumps([self.prefix, project, user, number]).encode()

@@ -194,7 +194,7 @@ class Items:
     ) -> _Addition:
         if given is None:
             return first()[0]
-        return done_once(transaction, given, namespace, self._clock, first=first, again=again)
+        return done_once(transaction, given, namespace, self._clock, first=first, again=again, is_sessions=True)
 
     def page(
         self,

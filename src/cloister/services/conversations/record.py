@@ -337,7 +337,7 @@ class Recorder:
                 return RecordResult(session=locked.session, messages=repeated(kept, prepared), is_repeated=True)
 
             namespace = ("messages", locked.session.id)
-            return done_once(transaction, given, namespace, self._clock, first=first, again=again)
+            return done_once(transaction, given, namespace, self._clock, first=first, again=again, is_sessions=True)
 
         return write_once(self._database, asked.reach, work)
 

@@ -153,7 +153,7 @@ class Memories:
             if given is None:
                 return first()[0]
             namespace = ("memories", session.id)
-            return done_once(transaction, given, namespace, self._clock, first=first, again=again)
+            return done_once(transaction, given, namespace, self._clock, first=first, again=again, is_sessions=True)
 
         answer = write_once(self._database, reach, work)
         self._events.all_changed(changed[-1:])

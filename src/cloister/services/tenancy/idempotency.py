@@ -34,10 +34,11 @@ class Request:
     key: str
     digest: bytes
 
-    def lookup_hash(self, reach: Reach, namespace: Sequence[str | int]) -> bytes:
-        """The hash under which the answer is stored. Confined and bound callers have keys of their own, so that they cannot see the
-        answers to requests of others with the same key."""
-        text = json.dumps([*namespace, reach.confined_to, reach.user, self.key], ensure_ascii=False)
+    def lookup_hash(self, reach: Reach, namespace: Sequence[str | int], *, is_sessions: bool) -> bytes:
+        """The hash under which the answer is stored. Where the key is a session's, all callers that reach the session have it in
+        common; else confined and bound callers have keys of their own, so that they do not see the answers to other callers."""
+        caller = () if is_sessions else (reach.confined_to, reach.user)
+        text = json.dumps([*namespace, *caller, self.key], ensure_ascii=False)
         return hashlib.sha256(text.encode()).digest()
 
     def fingerprint(self, secret: bytes) -> bytes:
@@ -59,14 +60,16 @@ def done_once(
     *,
     first: Callable[[], tuple[T, FirstAnswer]],
     again: Callable[[Sequence[Any]], T],
+    is_sessions: bool = False,
     kept_for: int = _KEPT_MICROSECONDS,
     gone: str = "was deleted since. To store it again, use a new key.",
 ) -> T:
     """Execute a request once, in a transaction that `write_once` runs. `first` executes it, and returns the answer with the ids and
     times to store; `again` makes the same answer from these. `namespace` separates the keys of different kinds of requests, and of
-    different sessions. `gone` says what happened to an answer that was blanked."""
+    different sessions; `is_sessions` says that it names one, which the transaction has locked. `gone` says what happened to an
+    answer that was blanked."""
     store = IdempotencyStore(transaction)
-    request_hash = given.lookup_hash(transaction.reach, namespace)
+    request_hash = given.lookup_hash(transaction.reach, namespace, is_sessions=is_sessions)
     now = clock()
     secret, known = store.find(request_hash, now)
     if known is not None:
