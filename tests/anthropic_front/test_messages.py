@@ -69,6 +69,28 @@ def test_a_stream_has_the_events_of_the_model_and_ends_when_the_reply_is_stored(
     assert (final.id, final.usage.output_tokens) == ("msg_upstream", 9)
 
 
+def test_the_beginning_of_a_reply_is_recorded_with_it(front: AnthropicFront) -> None:
+    """Once, as one message; sent again it is a new question, and the history with it is known."""
+    tenant = front.tenant()
+    begun: Any = [{"role": "user", "content": FERRY}, {"role": "assistant", "content": "Well: "}]
+    front.say(tenant.key, "", "here", messages=begun)
+    assert front.shown["messages"] == begun
+    exchange = [("user", FERRY), ("assistant", "Well: Understood.")]
+    assert said_in(tenant, "here") == exchange
+    front.say(tenant.key, "", "here", messages=begun)
+    assert said_in(tenant, "here") == [*exchange, *exchange]
+    known: Any = [{"role": role, "content": content} for role, content in exchange]
+    front.say(tenant.key, "", "here", messages=[*known, {"role": "user", "content": ASK}])
+    assert said_in(tenant, "here") == [*exchange, *exchange, ("user", ASK), ("assistant", "Understood.")]
+
+
+def test_a_block_that_is_not_known_is_named(front: AnthropicFront) -> None:
+    tenant = front.tenant()
+    for kind in ("hologram", "thinking"):
+        with pytest.raises(anthropic.UnprocessableEntityError, match=f"nothing to record: send text with '{kind}'"):
+            front.say(tenant.key, "", "here", messages=[{"role": "user", "content": [{"type": kind}]}])
+
+
 def test_a_history_that_is_sent_again_is_recorded_once(front: AnthropicFront) -> None:
     """Also if the client sends replies back as blocks, as its SDK gives them."""
     tenant = front.tenant()

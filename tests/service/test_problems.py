@@ -392,6 +392,38 @@ def test_what_the_database_says_is_for_its_owner(
     assert json.loads(line)["error"][0] == "StorageUnavailable"
 
 
+def test_what_is_not_supported_is_no_error_of_the_server(
+    server: Server, tenant: Tenant, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "cloister.http"):
+        answer = tenant.admin.get("/mem0/v1/exports/")
+        line = eventually(lambda: logged(caplog, answer.headers["x-request-id"]))
+    assert answer.status_code == 501
+    assert (json.loads(line)["level"], "error" in json.loads(line)) == ("info", False)
+    body = {"messages": [{"role": "user", "content": "x"}], "user_id": "ada", "org_id": "another"}
+    with caplog.at_level(logging.INFO, "cloister.http"):
+        answer = tenant.admin.post("/mem0/v3/memories/add/", body)
+        line = eventually(lambda: logged(caplog, answer.headers["x-request-id"]))
+    assert answer.status_code == 501
+    assert (json.loads(line)["level"], "error" in json.loads(line)) == ("info", False)
+
+
+@pytest.mark.parametrize(
+    ("message", "given", "shown"),
+    [
+        ("Failed, code: %s, reason: %s", (503, "rose-petal"), "Failed, code: 503, reason: …"),
+        ("Failed, code: %s, reason: %s", (None, "rose-petal"), "Failed, code: None, reason: …"),
+        ("Failed in %.1fs", (0.25,), "Failed in 0.2s"),
+        ("Failed after %d tries", ("rose-petal",), "Failed after %d tries"),
+        ("Failed by 100%", (), "Failed by 100%"),
+    ],
+)
+def test_lines_of_other_libraries_show_only_numbers(message: str, given: tuple[object, ...], shown: str) -> None:
+    record = logging.LogRecord("opentelemetry", logging.ERROR, "", 0, message, given, None)
+    line = JsonLines().format(record)
+    assert json.loads(line)["event"] == shown and "rose" not in line
+
+
 def logged(caplog: pytest.LogCaptureFixture, request_id: str) -> str | None:
     """The line of a request, which is written when its answer is already on its way."""
     lines = [JsonLines().format(record) for record in caplog.records]

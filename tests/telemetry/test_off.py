@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from cloister.domain.errors import InvalidRequest
 from cloister.settings import TracingSettings, read_settings
+from cloister.telemetry.provider import close_in_time
 
 _USED = """
 import sys
@@ -114,3 +117,14 @@ def test_door_7_the_settings_are_narrow() -> None:
     ):
         with pytest.raises(InvalidRequest):
             read_settings("d", wrong)
+
+
+def test_door_7_a_collector_that_hangs_does_not_keep_the_process() -> None:
+    """DOOR-7: closing waits so long at most; what is sent in time is waited for."""
+    sent, goes_on = threading.Event(), threading.Event()
+    close_in_time(sent.set)
+    assert sent.is_set()
+    began = time.monotonic()
+    close_in_time(goes_on.wait, seconds=0.05)
+    assert not goes_on.is_set() and time.monotonic() - began < 5
+    goes_on.set()

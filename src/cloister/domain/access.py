@@ -17,7 +17,7 @@ from cloister.domain.scope import Reach
 
 Permission = Literal["read", "write", "admin"]
 PERMISSIONS: tuple[Permission, ...] = get_args(Permission)
-_OTHER_PROJECT = "This key is confined to its project, and the header names another."
+_OTHER_PROJECT = "This key is confined to its project, and the request names another."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -18,7 +18,8 @@ class ChatRequest:
     select its version. `context` is what was recalled for this reply: a model reads it in the
     messages; the recall-only reply, which quotes without a model, takes it from here. `models` are the names that the request and
     then the project ask for: the first that the endpoint lists answers, else the default model; `chosen` is called with its name.
-    `key` is the caller's own key of the endpoint, used for this reply and never stored."""
+    `key` is the caller's own key of the endpoint, used for this reply and never stored. `begun` is the beginning of the reply,
+    which the caller sent and the model goes on with."""
 
     messages: Sequence[ChatMessage]
     options: Mapping[str, object] = field(default_factory=dict[str, object])
@@ -28,6 +29,7 @@ class ChatRequest:
     key: str | None = field(default=None, repr=False)
     interface: Literal["chat", "messages"] = "chat"
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    begun: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

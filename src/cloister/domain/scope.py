@@ -4,10 +4,11 @@
 may recall: exactly one pool. Neither has a value that means "everything".
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from cloister.domain.errors import Forbidden
+from cloister.domain.errors import Forbidden, InvalidRequest
 from cloister.domain.identifiers import ProjectId, SessionId, TenantId
 
 MemberVisibility = Literal["shared", "private"]
@@ -86,3 +87,15 @@ class Scope:
     def entities(self) -> ProjectId | None:
         """The project whose entities may be recalled (ISO-3); None outside a project."""
         return self.project
+
+
+def refuse_scope(given: Mapping[str, Any], field: str = "") -> None:
+    """Refuse a message or an item that names a scope: it is recorded in that of its request, and who named another one meant that.
+    No client's library sends such fields; other fields that are not known here may be its own."""
+    for name in ("user_id", "project_id", "session_id"):
+        if given.get(name) is not None:
+            raise InvalidRequest(
+                f"{field}{name}",
+                "is not read here: the key and the request, with X-Project-ID, X-User-ID and X-Session-ID, name the scope of all "
+                "that it has.",
+            )

@@ -2,6 +2,7 @@
 spans to where the standard OTEL_* variables say."""
 
 import sys
+import threading
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import SpanProcessor
 
 Exporter = Literal["otlp", "console", "none"]
+_LONGEST_CLOSE = 10.0
 
 
 def open_tracer(*, content: bool, exporter: Exporter) -> Tracer:
@@ -35,7 +37,7 @@ def open_tracer(*, content: bool, exporter: Exporter) -> Tracer:
     if (processor := _processor(exporter)) is not None:
         provider.add_span_processor(processor)
     tracer = provider.get_tracer(PROVIDER, version(PROVIDER))
-    return OtelTracer(tracer, content=content, close=provider.shutdown)
+    return OtelTracer(tracer, content=content, close=lambda: close_in_time(provider.shutdown))
 
 
 def open_trace_headers() -> Callable[[], Mapping[str, str]]:
@@ -52,6 +54,13 @@ def open_trace_headers() -> Callable[[], Mapping[str, str]]:
         return carrier
 
     return headers
+
+
+def close_in_time(shutdown: Callable[[], object], seconds: float = _LONGEST_CLOSE) -> None:
+    """Send the spans that wait, for so many seconds at most: the SDK waits for the batch that is being sent, and for others."""
+    closing = threading.Thread(target=shutdown, name="cloister-tracing-close", daemon=True)
+    closing.start()
+    closing.join(seconds)
 
 
 def _missing() -> InvalidRequest:

@@ -10,14 +10,14 @@ _OUR_LOGGERS = logging.getLogger("cloister")
 
 
 class JsonLines(logging.Formatter):
-    """Formats a record as its time, level, event and `fields`. The event is the message of the log call without its arguments,
-    since those of other libraries may quote a request."""
+    """Formats a record as its time, level, event and `fields`. The event is the message of the log call, of whose arguments only
+    numbers are shown, since others of other libraries may quote a request."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
-            "event": str(record.msg).strip(),
+            "event": _event(record).strip(),
         }
         line.update(getattr(record, "fields", {}))
         if record.exc_info and record.exc_info[1] is not None:
@@ -35,6 +35,16 @@ def log_to_stderr(lines: logging.Formatter | None = None) -> None:
     handler.setFormatter(lines or JsonLines())
     logging.getLogger().handlers[:] = [handler]
     _OUR_LOGGERS.setLevel(logging.INFO)
+
+
+def _event(record: logging.LogRecord) -> str:
+    message = str(record.msg)
+    if not isinstance(record.args, tuple) or not record.args:
+        return message
+    try:
+        return message % tuple(each if each is None or isinstance(each, int | float) else "…" for each in record.args)
+    except (TypeError, ValueError):
+        return message
 
 
 def _where(error: BaseException) -> list[str]:

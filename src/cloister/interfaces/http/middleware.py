@@ -28,6 +28,8 @@ LARGEST_BODY = 1 << 20
 # The status in logs and metrics of a client that disconnected before the end of its request. It is never sent.
 _GONE = 499
 _BROKEN = 500
+# The answer to a request for what Cloister does not have: no failure of the server.
+_NOT_SUPPORTED = 501
 _REQUEST_ID = anchored(r"[A-Za-z0-9._-]{1,64}")
 # Routes that read a body of any length while it arrives, after the caller was admitted.
 STREAMED_BODIES = {("POST", "/v1/import"), ("POST", "/v1/import/file")}
@@ -92,7 +94,7 @@ class RequestMiddleware:
             error = caught
             await exchange.crash()
         seconds = time.perf_counter() - began
-        if exchange.status >= _BROKEN:
+        if exchange.status >= _BROKEN and exchange.status != _NOT_SUPPORTED:
             error = error or _state(scope).get("error")
         method, route = cast(str, scope["method"]), _route(scope)
         self._metrics.ended(_known(method), route, exchange.status, seconds)

@@ -204,6 +204,7 @@ class Chat:
             if receipt is not None:
                 request = receipt.sending(request, context)
             recalled(request.context or context)
+            buffer.begin(request.begun)
             try:
                 async with aclosing(self.model.stream(request)) as pieces:
                     async for piece in pieces:

@@ -43,10 +43,15 @@ class ReplyBuffer:
 
     def __init__(self, publish: Callable[[Any], None]) -> None:
         self._publish = publish
+        self._begun = ""
         self._said: list[str] = []
         self._length = 0
         self._calls: dict[int, list[ToolCallDelta]] = {}
         self._end: End | None = None
+
+    def begin(self, begun: str) -> None:
+        """The words that the caller sent as the beginning of the reply: stored with it, and not published."""
+        self._begun, self._length = begun, len(begun)
 
     def take(self, piece: Piece) -> bool:
         """Add a piece; returns False if the reply is at its end or at its maximum length."""
@@ -112,7 +117,7 @@ class ReplyBuffer:
         metadata: dict[str, object] = {} if status == "completed" else {"finish_reason": reason}
         if error is not None:
             metadata["error"] = str(error)
-        draft = Draft(role="assistant", content="".join(self._said), status=status, metadata=metadata)
+        draft = Draft(role="assistant", content="".join((self._begun, *self._said)), status=status, metadata=metadata)
         usage = None if self._end is None else self._end.usage
         calls = self._tool_calls if status == "completed" else ()
         return FinishedReply(status=status, finish_reason=reason, draft=draft, usage=usage, error=error, calls=calls)

@@ -14,6 +14,7 @@ from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.memory import has_recalled
 from cloister.domain.patterns import anchored
 from cloister.domain.reply import ToolKind
+from cloister.domain.scope import refuse_scope
 from cloister.domain.text import MAX_NAME, checked_name
 
 Item = Mapping[str, Any]
@@ -61,6 +62,7 @@ def read_item(item: object) -> NewItem:
         raise InvalidRequest("type", "must name the kind of item, such as message or function_call_output.")
     if kind == _REFERENCE:
         raise InvalidRequest("type", "item_reference is not supported here: send the item itself.")
+    refuse_scope(given)
     _check_depth(given)
     size = len(_encoded(given))
     if size > MAX_ITEM:

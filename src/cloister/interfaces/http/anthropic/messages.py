@@ -12,6 +12,7 @@ from cloister.domain.context import Context
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import InvalidRequest
 from cloister.domain.prompts.outside_text import without_control_words
+from cloister.domain.scope import refuse_scope
 from cloister.interfaces.http.fronts.refused_content import refuse_stored_files
 from cloister.interfaces.http.openai.messages import Conversation, memory_part, parts_without_control_words
 from cloister.interfaces.python.arguments import of_each
@@ -29,12 +30,17 @@ def read_conversation(messages: Sequence[Mapping[str, Any]]) -> Conversation:
     the user that has only results of tools continues the turn before."""
     if not messages:
         raise InvalidRequest("messages", "must not be empty.")
-    drafts = [draft for draft in of_each(messages, _draft) if draft is not None]
+    spoken = [pair for pair in zip(messages, of_each(messages, _draft), strict=True) if pair[0]["role"] != "system"]
+    begun = ""
+    if spoken and (last := spoken[-1])[1] is not None and _begins_reply(last[0]):
+        begun = last[1].content
+        spoken.pop()
+    drafts = tuple(draft for _, draft in spoken if draft is not None)
     if not any(draft.role == "user" for draft in drafts):
         raise InvalidRequest("messages", "must hold a message of the user.")
-    last = next((message for message in reversed(messages) if message["role"] != "system"), messages[-1])
-    continues = last["role"] != "user" or not _words(last["content"], "\n")
-    return Conversation(messages=messages, drafts=tuple(drafts), continues=continues)
+    asked = spoken[-1][0]
+    continues = asked["role"] != "user" or not _words(asked["content"], "\n")
+    return Conversation(messages=messages, drafts=drafts, continues=continues, begun=begun)
 
 
 def without_control_tokens(messages: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -70,6 +76,7 @@ def _draft(message: Mapping[str, Any]) -> Draft | None:
     content: Any = message.get("content")
     if role not in _ROLES:
         raise InvalidRequest("role", f"must be one of {', '.join(_ROLES)}.")
+    refuse_scope(message)
     _check_content(content)
     if role == "system":
         return None
@@ -77,9 +84,17 @@ def _draft(message: Mapping[str, Any]) -> Draft | None:
     words = _words(content, "\n" if role == "user" else "")
     if not words.strip():
         if role == "user" and not _has_results(content):
-            raise InvalidRequest("content", "must not be empty.")
+            raise InvalidRequest("content", _nothing_to_record(content))
         return None
     return Draft(role=role, content=words)
+
+
+def _begins_reply(message: Mapping[str, Any]) -> bool:
+    """Whether the last message has the first words of the reply, which the model goes on with."""
+    content: Any = message["content"]
+    return message["role"] == "assistant" and (
+        isinstance(content, str) or all(block["type"] == "text" for block in content)
+    )
 
 
 def _check_content(content: object) -> None:
@@ -101,6 +116,14 @@ def _words(content: str | Sequence[Block], separator: str) -> str:
         return content
     found = (block["text"] if block["type"] == "text" else _RECORDED.get(block["type"], "") for block in content)
     return separator.join(words for words in found if words)
+
+
+def _nothing_to_record(content: str | Sequence[Block]) -> str:
+    others = [] if isinstance(content, str) else sorted({block["type"] for block in content} - {"text"})
+    if not others:
+        return "must not be empty."
+    known = ", ".join(("text", *_RECORDED))
+    return f"has nothing to record: send text with {', '.join(map(repr, others))}. Recorded are blocks of the types {known}."
 
 
 def _has_results(content: str | Sequence[Block]) -> bool:

@@ -155,6 +155,7 @@ def create_message(
                 key=key,
                 interface="messages",
                 headers=headers,
+                begun=conversation.begun,
             )
         )
 

@@ -14,6 +14,7 @@ from cloister.domain.errors import InvalidRequest
 from cloister.domain.identifiers import MESSAGE_PREFIX, MessageId, parse_message_id
 from cloister.domain.prompts.images import MOST_IMAGES, Image, checked_image, checked_image_name, placeholder
 from cloister.domain.recall.relevance import checked_min_relevance
+from cloister.domain.scope import refuse_scope
 from cloister.domain.text import checked_content
 from cloister.interfaces.http import sse
 from cloister.interfaces.http.chat.relay import NO_TURN, RELAYED, PeerRelay, RelayedTurn
@@ -219,6 +220,8 @@ def _named(body: ChatRequest, caller: CallerInfo) -> NamedSession:
 
 def _said(body: ChatRequest) -> tuple[Draft, tuple[Image, ...]]:
     """The text of the user's last message, which names its images, and these."""
+    for index, message in enumerate(body.messages):
+        refuse_scope(message.model_extra or {}, f"messages[{index}].")
     spoken = [(index, message) for index, message in enumerate(body.messages) if message.role == "user"]
     if not spoken:
         raise InvalidRequest("messages", "must hold a message of the user.")

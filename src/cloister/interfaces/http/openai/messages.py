@@ -18,6 +18,7 @@ from cloister.domain.prompts.outside_text import without_control_words
 from cloister.domain.prompts.outside_values import value_without_control_words
 from cloister.domain.prompts.prompt import system_part
 from cloister.domain.prompts.recalled_text import own_words
+from cloister.domain.scope import refuse_scope
 from cloister.domain.text import MAX_NAME, checked_name
 from cloister.interfaces.http.fronts.refused_content import refuse_stored_files
 from cloister.interfaces.python.arguments import of_each
@@ -48,11 +49,13 @@ Use it where it helps to answer.
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Conversation:
     """The conversation that a client sent. `drafts` are the texts of the user and the assistant; `continues`: whether the last
-    message is not the user's, as after a tool call."""
+    message is not the user's, as after a tool call. `begun` is the beginning of the reply, if the client sent it: it is recorded
+    with the reply, and not alone."""
 
     messages: Sequence[ChatMessage]
     drafts: tuple[Draft, ...]
     continues: bool
+    begun: str = ""
 
     @property
     def known(self) -> frozenset[str]:
@@ -135,6 +138,7 @@ def _draft(message: ChatMessage) -> Draft | None:
     role = message.get("role")
     if role not in _ROLES:
         raise InvalidRequest("role", f"must be one of {', '.join(_ROLES)}.")
+    refuse_scope(message)
     _refuse_stored(message)
     if role not in _SPEAKERS:
         return None

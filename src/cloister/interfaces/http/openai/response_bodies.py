@@ -95,6 +95,8 @@ class ResponseRequest(OpenAiBody):
             raise InvalidRequest("background", "is not supported here: ask for a stream, or wait for the answer.")
         if self.previous_response_id is not None and self.conversation is not None:
             raise InvalidRequest("conversation", "and previous_response_id exclude each other: send one of them.")
+        if isinstance(self.conversation, ConversationName):
+            self.conversation.refuse_others()
         if self.conversation_id is not None:
             checked_name(self.conversation_id, "conversation")
 
