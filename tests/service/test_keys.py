@@ -175,3 +175,22 @@ def test_org_10_the_user_header_narrows_a_request_on_every_route(tenant: Tenant)
     assert bound.get("/v1/sessions", headers=as_ada).status_code == 403
     assert bound.get("/v1/sessions/s-bob", headers={"X-User-ID": "bob"}).status_code == 200
     assert tenant.admin.get("/v1/sessions", headers={"X-User-ID": ""}).status_code == 422
+
+
+@pytest.mark.parametrize("joined", ["ada, bob", "ada,bob", "ada,", ","])
+def test_org_10_two_user_headers_that_a_proxy_has_joined_are_no_third_user(tenant: Tenant, joined: str) -> None:
+    """A user whose id has a comma is named in a body, or by a key that is bound to them."""
+    refused = tenant.admin.post("/v1/sessions", {"external_id": "s"}, headers={"X-User-ID": joined})
+    assert refused.status_code == 422
+    assert refused.json()["errors"] == [
+        {
+            "field": "X-User-ID",
+            "message": "must be one name without a comma: proxies join repeated headers by commas.",
+        }
+    ]
+    project = f"{tenant.default_project_id}, {tenant.default_project_id}"
+    assert tenant.admin.post("/v1/sessions", {}, headers={"X-Project-ID": project}).status_code == 400
+    assert tenant.admin.everything("/v1/sessions") == []
+    assert tenant.admin.made("/v1/sessions", {"user_id": joined})["user_id"] == joined
+    bound = tenant.with_key("read", "write", user_id=joined)
+    assert [session["user_id"] for session in bound.everything("/v1/sessions")] == [joined]

@@ -213,17 +213,29 @@ def narrowed_to(user: str | None, key: ApiKey) -> ApiKey:
     return replace(key, user=key.reach.user_of(user), permissions=permissions)
 
 
-def _user_header(request: Request) -> str | None:
-    """The user header in UTF-8, refused if it is repeated, as the credential is."""
-    given = request.headers.getlist("x-user-id")
+def single_header(request: Request, name: str) -> str | None:
+    """A header that names whose request it is, as it came. It is refused if it is repeated, since a proxy before this server may
+    have read the other one, and with a comma, by which a proxy may have joined two: they would be a third name."""
+    given = request.headers.getlist(name)
     if len(given) > 1:
-        raise InvalidRequest("X-User-ID", "must come once.")
-    if not given:
-        return None
+        raise InvalidRequest(name, "must come once.")
+    if given and "," in given[0]:
+        raise InvalidRequest(name, "must be one name without a comma: proxies join repeated headers by commas.")
+    return given[0] if given else None
+
+
+def utf8_header(request: Request, name: str) -> str | None:
+    """The same in UTF-8."""
+    given = single_header(request, name)
     try:
-        return checked_name(given[0].encode("latin-1").decode(), "X-User-ID")
+        return None if given is None else given.encode("latin-1").decode()
     except UnicodeDecodeError:
-        raise InvalidRequest("X-User-ID", "must be UTF-8.") from None
+        raise InvalidRequest(name, "must be UTF-8.") from None
+
+
+def _user_header(request: Request) -> str | None:
+    given = utf8_header(request, "X-User-ID")
+    return None if given is None else checked_name(given, "X-User-ID")
 
 
 def _project_header(request: Request) -> str | None:

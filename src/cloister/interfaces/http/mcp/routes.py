@@ -3,8 +3,8 @@
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from cloister.domain.errors import Forbidden, InvalidRequest, Unauthenticated
-from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, Checked, needs
+from cloister.domain.errors import Forbidden, Unauthenticated
+from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, Checked, needs, utf8_header
 from cloister.interfaces.http.dispatch.routes import GuardedRoute
 from cloister.interfaces.http.hosts import AllowedHosts
 from cloister.interfaces.http.mcp.errors import PATH, challenge, in_json_rpc_shape, json_rpc_error
@@ -57,22 +57,9 @@ def _connection(caller: CallerInfo, request: Request) -> McpConnection:
         caller.reach,
         project=caller.project(required=False),
         user=None,  # the reach has the user of the header
-        session=_header(request, _SESSION),
+        session=utf8_header(request, _SESSION),
         may_write=not {"write", "admin"}.isdisjoint(caller.key.permissions),
     )
-
-
-def _header(request: Request, name: str) -> str | None:
-    """A header in UTF-8, refused if it is repeated, since a proxy before this server may have read the other one."""
-    given = request.headers.getlist(name)
-    if len(given) > 1:
-        raise InvalidRequest(name, "must come once.")
-    if not given:
-        return None
-    try:
-        return given[0].encode("latin-1").decode()
-    except UnicodeDecodeError:
-        raise InvalidRequest(name, "must be UTF-8.") from None
 
 
 def _refuse_other_origins(request: Request) -> None:

@@ -18,7 +18,7 @@ from cloister.interfaces.http import sse
 from cloister.interfaces.http.chat.routes import ModelKeyHeader, last_change_of, model_key, turn_guard
 from cloister.interfaces.http.chat.running_turns import RunningTurns
 from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck
-from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs
+from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, needs, single_header
 from cloister.interfaces.http.openai.bodies import ChatCompletionRequest
 from cloister.interfaces.http.openai.completion_format import CompletionFormat
 from cloister.interfaces.http.openai.errors import CHAT, OpenAiRoute
@@ -48,9 +48,9 @@ SessionHeader = Annotated[
     str | None,
     Header(
         alias="X-Session-ID",
-        description="The session's `external_id`, in UTF-8. A session that does not exist is created; without this header the "
-        "server makes an id. Every answer has it in the same header.",
-        json_schema_extra=schemas.NAME,
+        description="The session's `external_id`, in UTF-8 and without a comma. A session that does not exist is created; without "
+        "this header the server makes an id. Every answer has it in the same header.",
+        json_schema_extra=schemas.NAME_IN_HEADER,
     ),
 ]
 
@@ -241,19 +241,16 @@ def in_named_project(caller: CallerInfo, metadata: Mapping[str, Any] | None) -> 
 
 
 def named_session(request: Request, metadata: Mapping[str, Any] | None) -> str | None:
-    """The external id in the header or in the metadata, else none; both must be the same. A repeated header is refused, since a
-    proxy before this server may have read the other one."""
-    given = request.headers.getlist("x-session-id")
-    if len(given) > 1:
-        raise InvalidRequest("X-Session-ID", "must come once.")
+    """The external id in the header or in the metadata, else none; both must be the same."""
+    given = single_header(request, "X-Session-ID")
     named: object = (metadata or {}).get("session_id")
     if named is not None and not isinstance(named, str):
         raise InvalidRequest("metadata.session_id", "must be text.")
     if named is not None:
         checked_name(named, "metadata.session_id")
-    if not given:
+    if given is None:
         return named
-    in_header = checked_name(_utf8(given[0]), "X-Session-ID")
+    in_header = checked_name(_utf8(given), "X-Session-ID")
     if named not in (None, in_header):
         raise InvalidRequest("metadata.session_id", "names another session than X-Session-ID.")
     return in_header

@@ -41,7 +41,8 @@ Everything is JSON in UTF-8, under one origin. Times are ISO 8601 in UTC with `Z
 
 A tenant's requests carry `Authorization: Bearer <key>`. A key has permissions: `read`, `write`, and `admin`, which includes both. \
 The project of a request is the one in `X-Project-ID`, else the key's own; a confined key cannot name another. \
-`X-User-ID` narrows a request to one user, as a key that is bound to that user is.
+`X-User-ID` narrows a request to one user, as a key that is bound to that user is; a comma in it is refused, since proxies join \
+repeated headers by commas.
 
 Lists answer `data` and `next_cursor`; send that as `cursor` for the next page, until it is null.
 
