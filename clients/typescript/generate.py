@@ -27,6 +27,8 @@ COMMAND = "python clients/typescript/generate.py"
 _HEAD = f"// Made by `{COMMAND}` from the OpenAPI document; a test compares the two.\n"
 _FOREIGN_TAG = re.compile(r"-compatible$|^Console$")
 _NOT_FOR_PROGRAMS = {"metrics", "openapi", "docs"}
+# Fields that narrow a request. One that is given has a value: left out of the JSON, it would mean everybody or everything.
+_NARROWING = {"user_id", "project_id", "session_id"}
 # Headers that the client sets by itself.
 _OWN_HEADERS = {"Idempotency-Key", "X-Project-ID", "X-User-ID", "Last-Event-ID"}
 _SCALARS = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
@@ -120,12 +122,12 @@ def _members(schema: Node, indent: str) -> str:
 
 
 def _member(name: str, schema: Node, required: bool, indent: str) -> str:
-    """A property, which may also be given as `undefined` where it is optional: JSON leaves that out."""
+    """A property, which may also be given as `undefined` where it is optional: JSON leaves that out. Not what narrows a request."""
     spelled = name if _PLAIN_NAME.match(name) else json.dumps(name)
     type_ = _type(schema, indent)
     if required:
         return f"{spelled}: {type_}"
-    return f"{spelled}?: {type_}" if type_ == "unknown" else f"{spelled}?: {type_} | undefined"
+    return f"{spelled}?: {type_}" if type_ == "unknown" or name in _NARROWING else f"{spelled}?: {type_} | undefined"
 
 
 def _type(schema: Node, indent: str) -> str:
@@ -178,7 +180,9 @@ def _operations_file(
         types.append(_operation_type(operation, parameters))
         repeat = _repeat(method, needs[name], parameters)
         answer = "stream" if "Streamed" in _answers(operation) else "json"
-        fields = {"method": method, "path": path, "repeat": repeat, "answer": answer}
+        fields: dict[str, object] = {"method": method, "path": path, "repeat": repeat, "answer": answer}
+        if headers := [given["name"] for given in _headers(parameters)]:
+            fields["headers"] = headers
         routes.append(f"  {name}: {{ {', '.join(f'{key}: {json.dumps(value)}' for key, value in fields.items())} }},\n")
     declared = "".join(types)
     used = sorted({_type_name(name) for name in schemas if re.search(rf"\b{_type_name(name)}\b", declared)})
@@ -199,6 +203,8 @@ export interface Route {
   readonly path: string;
   readonly repeat: "always" | "with-key" | "never";
   readonly answer: "json" | "stream";
+  /** The headers that a caller may give. */
+  readonly headers?: readonly string[];
 }
 
 /** A body or an answer that is read while it arrives. */
@@ -217,11 +223,16 @@ def _repeat(method: str, need: str, parameters: Iterable[Node]) -> str:
     return "with-key" if any(given["name"] == "Idempotency-Key" for given in parameters) else "never"
 
 
+def _headers(parameters: Iterable[Node]) -> list[Node]:
+    """The headers of an operation that its caller gives."""
+    return [given for given in parameters if given["in"] == "header" and given["name"] not in _OWN_HEADERS]
+
+
 def _operation_type(operation: Node, parameters: list[Node]) -> str:
     parts = {
         "path": _parameters(parameters, "path"),
         "query": _parameters(parameters, "query"),
-        "headers": _parameters([given for given in parameters if given["name"] not in _OWN_HEADERS], "header"),
+        "headers": _parameters(_headers(parameters), "header"),
         "body": _body(operation),
         "answer": " | ".join(dict.fromkeys(_answers(operation))),
     }

@@ -2,7 +2,6 @@
 
 import { Chat } from "./chat.js";
 import { Connection } from "./connection.js";
-import type { Narrowing } from "./connection.js";
 import { follow } from "./events.js";
 import type { CloisterEvent, EventOptions } from "./events.js";
 import type { Operations } from "./generated/operations.js";
@@ -14,6 +13,7 @@ import { Archives } from "./resources/archives.js";
 import { Entities, Memories, Profiles, Users } from "./resources/memories.js";
 import { Keys, Projects } from "./resources/organisation.js";
 import { Episodes, Messages, Sessions } from "./resources/sessions.js";
+import type { Narrowing } from "./scope.js";
 import { SessionClient } from "./session.js";
 
 /** Fields have the names of the HTTP interface (`session_id`), options of this client those of TypeScript (`sessionId`). */
@@ -59,7 +59,8 @@ export class Cloister {
 
   /**
    * The same client, narrowed to a user, or with a project for its requests. A narrowed client cannot be given another
-   * user or project. The server checks both; a key that must not leave a project is created as `confined`.
+   * user or project, nor can a request of it: that is refused before it is sent. The server checks the user of everything
+   * that is reached by its id, but not the project: a key that must not leave a project is created as `confined`.
    */
   narrowed(to: Narrowing): Cloister {
     refuseUnknown(to, ["userId", "projectId"], "narrowed");
@@ -88,6 +89,7 @@ export class Cloister {
 
   /** Events as they happen, until the loop is left or the signal aborts. Reconnects without losing any. */
   events(options: EventOptions = {}): AsyncGenerator<CloisterEvent, void, undefined> {
+    if (arguments.length > 1) throw new TypeError("events: takes one argument, in which `signal` is too.");
     return follow(this.#connection, options);
   }
 

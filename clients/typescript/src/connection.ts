@@ -1,21 +1,19 @@
 /** Sends requests to a server, again where that is safe, and reads answers. */
 
-import { CloisterError, errorOf, unexpected } from "./errors.js";
+import { CloisterError, errorOf, outcomeUnknown, redirected, unexpected } from "./errors.js";
+import type { Effect } from "./errors.js";
 import { ROUTES } from "./generated/operations.js";
 import type { Operations, Route } from "./generated/operations.js";
-import { checkClientOptions, checkedUrl, checkRequestOptions } from "./options.js";
+import { checkClientOptions, checkedUrl, checkRequestOptions, refuseUnknown } from "./options.js";
 import type { CloisterOptions, RequestOptions } from "./options.js";
-import { encodedBody, headerText, idempotencyHeader, invalid, target } from "./request.js";
+import { checkedHeaders, encodedBody, headerText, idempotencyHeader, invalid, target } from "./request.js";
 import type { AnyGiven, Given } from "./request.js";
+import { checkScope, narrowedScope, scopeOf } from "./scope.js";
+import type { Narrowing, Scope } from "./scope.js";
 import { Deadline, pause } from "./waiting.js";
 
 const SECONDS_TO_WAIT_AT_MOST = 30;
 const FIRST_DELAY = 0.25;
-
-export interface Narrowing {
-  userId?: string | undefined;
-  projectId?: string | undefined;
-}
 
 /** An answer whose body is still to be read, with the deadline that ends it. */
 export interface Opened {
@@ -25,38 +23,29 @@ export interface Opened {
 
 /** Its address and key are private, so that no log of an object shows the key. */
 export class Connection {
-  readonly #options: CloisterOptions;
+  readonly #options: Omit<CloisterOptions, keyof Scope>;
+  readonly #scope: Scope;
   readonly address: string;
 
   constructor(options: CloisterOptions) {
     checkClientOptions(options);
     this.address = checkedUrl(options.url);
-    if (options.userId !== undefined) headerText(options.userId, "userId");
-    if (options.projectId !== undefined) headerText(options.projectId, "projectId");
-    this.#options = { ...options };
+    this.#scope = scopeOf(options, "new Cloister");
+    const { url, key, maxRetries, timeout, fetch } = options;
+    this.#options = { url, key, maxRetries, timeout, fetch };
   }
 
   get userId(): string | undefined {
-    return this.#options.userId;
+    return this.#scope.userId;
   }
 
   get projectId(): string | undefined {
-    return this.#options.projectId;
+    return this.#scope.projectId;
   }
 
   /** The same connection, narrowed. What is narrowed already stays: another user or project is refused. */
   narrowed(to: Narrowing): Connection {
-    for (const name of ["userId", "projectId"] as const) {
-      const [now, wanted] = [this.#options[name], to[name]];
-      if (now !== undefined && wanted !== undefined && now !== wanted) {
-        throw invalid(name, "is set already, and a narrowed client cannot be given another: begin with the first client.");
-      }
-    }
-    return new Connection({
-      ...this.#options,
-      userId: to.userId ?? this.#options.userId,
-      projectId: to.projectId ?? this.#options.projectId,
-    });
+    return new Connection({ ...this.#options, ...narrowedScope(this.#scope, to) });
   }
 
   /** One operation of the HTTP interface: JSON for JSON, `undefined` for no content, else the body as a stream. */
@@ -76,7 +65,7 @@ export class Connection {
       deadline.clear();
     }
     await response.body?.cancel();
-    throw unexpected(response, this.address);
+    throw unexpected(response, this.address, effectOf(ROUTES[name], given));
   }
 
   /** The successful answer of an operation, with its body unread. The deadline is the caller's to clear. */
@@ -86,7 +75,10 @@ export class Connection {
     options: RequestOptions = {},
     headers: Record<string, string> = {},
   ): Promise<Opened> {
+    if (!Object.hasOwn(ROUTES, name)) throw invalid("operation", `\`${name}\` is none of those in /openapi.json that this client has.`);
     checkRequestOptions(options, name);
+    refuseUnknown(given, ["path", "query", "headers", "body"], name);
+    checkScope(given, this.#scope);
     const route = ROUTES[name];
     const request = this.#request(route, name, given, options, headers);
     const most = request.body instanceof ReadableStream ? 0 : (this.#options.maxRetries ?? 2);
@@ -111,15 +103,13 @@ export class Connection {
     if (type !== undefined) headers["Content-Type"] = type;
     if (this.userId !== undefined) headers["X-User-ID"] = headerText(this.userId, "userId");
     if (this.projectId !== undefined) headers["X-Project-ID"] = headerText(this.projectId, "projectId");
-    for (const [header, value] of Object.entries(given.headers ?? {})) {
-      if (value !== undefined) headers[header] = headerText(String(value), header);
-    }
+    Object.assign(headers, checkedHeaders(given.headers, route, name));
     if (route.repeat === "with-key") headers["Idempotency-Key"] = idempotencyHeader(options.idempotencyKey);
     else if (options.idempotencyKey !== undefined) {
       throw new TypeError(`${name}: this request takes no \`idempotencyKey\`.`);
     }
     const streamed = content instanceof ReadableStream ? { duplex: "half" } : {};
-    return { method: route.method, headers, body: content ?? null, redirect: "error", ...streamed };
+    return { method: route.method, headers, body: content ?? null, redirect: "manual", ...streamed };
   }
 
   /** One try: an answer, or the error of one that was no success. Throws what the caller's own signal says. */
@@ -133,8 +123,12 @@ export class Connection {
     try {
       const send = this.#options.fetch ?? globalThis.fetch;
       const response = await send(this.address + target(route.path, given), { ...request, signal: deadline.signal });
-      if (response.ok) return { response, deadline };
-      const error = await errorOf(response, this.address);
+      const redirect = isRedirect(response);
+      if (response.ok && !redirect) return { response, deadline };
+      const error = redirect
+        ? redirected(response, this.address)
+        : await errorOf(response, this.address, effectOf(route, given));
+      if (redirect) await response.body?.cancel();
       deadline.clear();
       return error;
     } catch (error) {
@@ -146,8 +140,7 @@ export class Connection {
   }
 
   #broken(cause: unknown, route: Route): CloisterError {
-    const reads = route.repeat === "always";
-    const next = reads ? "Try again." : "Whether the change was made is not known: look before you repeat it.";
+    const next = route.repeat === "always" ? "Try again." : outcomeUnknown;
     return new CloisterError(
       `No complete answer came from ${this.address}: is a Cloister running there (cloister serve), and is the address right? ${next}`,
       { code: "connection_failed", cause },
@@ -155,10 +148,22 @@ export class Connection {
   }
 }
 
+/** A change or a deletion is one transaction of the server, unless it also waits for the index. */
+function effectOf({ method, repeat }: Route, { query }: AnyGiven): Effect {
+  if (repeat === "always") return "none";
+  const waits = (query as { wait?: unknown } | undefined)?.wait !== undefined;
+  return (method === "PATCH" || method === "DELETE") && !waits ? "whole" : "partial";
+}
+
+/** Whether an answer sends the request elsewhere, or is from elsewhere. A browser hides what it says. */
+function isRedirect({ status, type, redirected }: Response): boolean {
+  return redirected || type === "opaqueredirect" || (status >= 300 && status < 400);
+}
+
 /**
- * Seconds until a request may be sent again; undefined if it may not. A request that was refused for its rate, or
- * by a server that is overloaded, changed nothing. One without an answer, or with 503, may have been carried out: only reads, and requests with an idempotency
- * key, are repeated then. `turn_in_progress` and `quota_exceeded` are answers, not failures.
+ * Seconds until a request may be sent again; undefined if it may not. A request that was refused for its rate, or by a server
+ * that is overloaded, was not begun: any is repeated. After another 503, and without an answer, reads are, and requests with an
+ * idempotency key. `turn_in_progress` and `quota_exceeded` are answers, not failures.
  */
 function secondsToWait(error: CloisterError, route: Route, tries: number): number | undefined {
   const isRepeatable = route.repeat !== "never" && (error.code === "connection_failed" || error.status === 503);

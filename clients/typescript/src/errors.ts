@@ -48,13 +48,22 @@ export function isCloisterError(error: unknown, code?: ErrorCode): error is Cloi
   return error instanceof CloisterError && (code === undefined || error.code === code);
 }
 
-/** The error of an answer that is not a success. Reads its body. */
-export async function errorOf(response: Response, address: string): Promise<CloisterError> {
+/** What a request may have done: nothing, as it reads; all or nothing; or a part, which stays. */
+export type Effect = "none" | "whole" | "partial";
+
+export const outcomeUnknown = "Whether the change was made is not known: look before you repeat it.";
+
+/** Codes of a server in trouble that has stored nothing. `overloaded` and `outcome_unknown` say themselves what was done. */
+const NOTHING_STORED = /^(closed|storage_(busy|full|missing|read_only|unavailable))$/;
+const SAYS_ITSELF = /^(overloaded|outcome_unknown|model_unavailable)$/;
+
+/** The error of an answer that is not a success. Reads its body. A failed change says whether it was made, as far as that is known. */
+export async function errorOf(response: Response, address: string, effect: Effect): Promise<CloisterError> {
   const status = response.status;
   const requestId = response.headers.get("x-request-id") ?? undefined;
   const problem = asProblem(await response.text().catch(() => ""));
-  if (problem === undefined) return unexpected(response, address);
-  return new CloisterError(problem.detail, {
+  if (problem === undefined) return unexpected(response, address, effect);
+  return new CloisterError(withOutcome(problem, effect), {
     code: problem.code,
     status,
     problem,
@@ -63,14 +72,31 @@ export async function errorOf(response: Response, address: string): Promise<Cloi
   });
 }
 
+function withOutcome({ code, detail, status }: Problem, effect: Effect): string {
+  if (effect === "none" || status < 500 || SAYS_ITSELF.test(code)) return detail;
+  if (!NOTHING_STORED.test(code)) return `${detail} ${outcomeUnknown}`;
+  return effect === "whole" ? `${detail} Nothing was changed.` : detail;
+}
+
 /** The error of an answer that no Cloister gives. */
-export function unexpected(response: Response, address: string): CloisterError {
+export function unexpected(response: Response, address: string, effect: Effect): CloisterError {
   const { status } = response;
-  return new CloisterError(`${address} answered ${status}, and not as a Cloister does: check the address, and any proxy.`, {
+  const said = `${address} answered ${status}, and not as a Cloister does: check the address, and any proxy.`;
+  // What a proxy refuses by itself has a status below 500.
+  const isOpen = effect !== "none" && (response.ok || status >= 500);
+  return new CloisterError(isOpen ? `${said} ${outcomeUnknown}` : said, {
     code: "unexpected_answer",
     status,
     retryAfter: retryAfterOf(response),
   });
+}
+
+/** The error of an answer that sends the request elsewhere. */
+export function redirected({ status }: Response, address: string): CloisterError {
+  return new CloisterError(
+    `${address} redirects to another address, and redirects are not followed: give the client the address of the Cloister itself.`,
+    { code: "unexpected_answer", status },
+  );
 }
 
 /** Seconds, from a number of seconds or a date. */

@@ -33,7 +33,7 @@ export type CloisterEvent = SessionEvent | StreamEvent;
 export interface EventOptions {
   signal?: AbortSignal | undefined;
   /** Only the sessions of this user. */
-  userId?: string | undefined;
+  userId?: string;
   /** Begin after the event with this id. */
   lastEventId?: string | undefined;
 }
@@ -76,7 +76,8 @@ async function* stream(
 ): ReturnType<typeof serverSentEvents> {
   const silence = new AbortController();
   const signal = options.signal === undefined ? silence.signal : AbortSignal.any([options.signal, silence.signal]);
-  const query = options.userId === undefined ? {} : { user_id: options.userId };
+  // A user that is there and undefined is refused, as in every request.
+  const query = "userId" in options ? { user_id: options.userId as string } : {};
   const headers: Record<string, string> = last === undefined ? {} : { "Last-Event-ID": last };
   const opened = await connection.open("follow_events", { query }, { signal }, headers);
   opened.deadline.clear();

@@ -2,7 +2,6 @@
 
 export type { ChatOptions, ChatPart, Question, RecalledContext, ReplyMetadata } from "./chat.js";
 export { Cloister } from "./client.js";
-export type { Narrowing } from "./connection.js";
 export { CloisterError, isCloisterError } from "./errors.js";
 export type { ErrorCode } from "./errors.js";
 export type { CloisterEvent, EventOptions, SessionEvent, StreamEvent } from "./events.js";
@@ -13,4 +12,5 @@ export { Pages } from "./pages.js";
 export type { Page } from "./pages.js";
 export type { Given } from "./request.js";
 export type { ArchiveSource } from "./resources/archives.js";
+export type { Narrowing } from "./scope.js";
 export { SessionClient } from "./session.js";

@@ -6,9 +6,9 @@ export interface CloisterOptions {
   /** An API key. */
   key: string;
   /** Narrow every request to this user, as a key that is bound to the user is (`X-User-ID`). */
-  userId?: string | undefined;
+  userId?: string;
   /** The project of every request that names none (`X-Project-ID`). */
-  projectId?: string | undefined;
+  projectId?: string;
   /** How often a request is sent again, where that is safe. Default: 2. */
   maxRetries?: number | undefined;
   /** Milliseconds until an answer must be complete, or a stream must begin. Default: 60,000. */

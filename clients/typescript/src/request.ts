@@ -1,7 +1,7 @@
 /** The parts of one request: its address, its headers and its body. */
 
 import { CloisterError } from "./errors.js";
-import type { Operations, Streamed } from "./generated/operations.js";
+import type { Operations, Route, Streamed } from "./generated/operations.js";
 
 /** What an operation is given: the parts of its path, its query, its headers and its body, where it has them. */
 export type Given<Name extends keyof Operations> = (keyof Operations[Name]["path"] extends never
@@ -55,6 +55,19 @@ export function headerText(value: string, name: string): string {
     throw invalid(name, "cannot be sent in a header: it is empty, begins or ends with a space, or has a control character.");
   }
   return Array.from(new TextEncoder().encode(value), (byte) => String.fromCharCode(byte)).join("");
+}
+
+/** The headers of an operation. Others are refused: those that say whose request it is are the client's to set. */
+export function checkedHeaders(given: object | undefined, route: Route, operation: string): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(given ?? {})) {
+    if (!route.headers?.includes(name)) {
+      const own = /^x-(user|project)-id$/i.test(name) ? " A client is given its user and project by `narrowed`." : "";
+      throw invalid(name, `is no header of ${operation}.${own}`);
+    }
+    if (value !== undefined) headers[name] = headerText(String(value), name);
+  }
+  return headers;
 }
 
 /** An idempotency key as a header can carry it, spelled as the Python library spells it; without one, a random key. */

@@ -60,6 +60,25 @@ function stepwise(chunks: Part[]): { answer: never; go: (until?: number) => void
   return { answer: { stream } as never, go, fail: (error) => controller.error(error) };
 }
 
+/** A stream that makes its next part when it is asked for it. */
+function asAsked(chunks: Part[]): { answer: never; isCancelled: () => boolean; isOver: () => boolean } {
+  let cancelled = false;
+  let sent = 0;
+  const stream = new ReadableStream<Part>(
+    {
+      async pull(controller) {
+        await new Promise((done) => setTimeout(done, 1));
+        const chunk = chunks[sent++];
+        if (chunk === undefined) controller.close();
+        else controller.enqueue(chunk);
+      },
+      cancel: () => void (cancelled = true),
+    },
+    { highWaterMark: 0 },
+  );
+  return { answer: { stream } as never, isCancelled: () => cancelled, isOver: () => sent > chunks.length };
+}
+
 async function said(client: Cloister, session: string): Promise<[string, string][]> {
   return (await all(client.messages.list(session))).map(({ role, content }) => [role, content]);
 }
@@ -164,6 +183,134 @@ for (const [name, MockModel] of MOCKS) {
     torn.fail(new Error("torn"));
     await assert.rejects(all(tearing.stream), /torn/);
     assert.deepEqual(await said(admin, "tuesday"), [["user", QUESTION], ["user", "And now?"], ["user", "And then?"]]);
+  });
+
+  test(`${name}: a reply whose reader has left is made to its end, and recorded whole; one that is cancelled is not`, async () => {
+    const { admin } = await household();
+    const texts = Array<string>(60).fill("la ");
+    type Reply = ReturnType<typeof streamText>;
+    const leaving: Record<string, (reply: Reply) => Promise<unknown>> = {
+      text: async ({ textStream }) => {
+        for await (const _ of textStream) break;
+      },
+      parts: async ({ fullStream }) => {
+        for await (const _ of fullStream) break;
+      },
+      page: async (reply) => await leave(reply.toUIMessageStreamResponse().body),
+      plain: async (reply) => await leave(reply.toTextStreamResponse().body),
+      unread: async () => undefined,
+    };
+    for (const [session, go] of Object.entries(leaving)) {
+      const outcomes: RecordOutcome[] = [];
+      const made = asAsked(streamed(...texts));
+      const options: WithCloisterOptions = { client: admin, session, onRecord: (outcome) => outcomes.push(outcome) };
+      await go(streamText({ model: withCloister(make(made.answer), options), prompt: QUESTION }));
+      await eventually(() => outcomes.length === 1);
+      assert.deepEqual([session, outcomes[0]?.messages.length, outcomes[0]?.leftOut], [session, 2, undefined]);
+      assert.deepEqual(await said(admin, session), [["user", QUESTION], ["assistant", texts.join("").trim()]]);
+      assert.equal(made.isCancelled(), false);
+    }
+    const outcomes: RecordOutcome[] = [];
+    const made = asAsked(streamed(...texts));
+    const options: WithCloisterOptions = { client: admin, session: "cancelled", onRecord: (outcome) => outcomes.push(outcome) };
+    await leave((await withCloister(make(made.answer), options).doStream({ prompt: asked(QUESTION) })).stream);
+    assert.deepEqual([made.isCancelled(), outcomes.map(({ leftOut }) => leftOut)], [true, ["aborted"]]);
+    assert.deepEqual(await said(admin, "cancelled"), [["user", QUESTION]]);
+  });
+
+  test(`${name}: a reader that leaves before a tool is called ends the turn, unless the reply is consumed`, async () => {
+    const { admin } = await household();
+    const texts = Array<string>(60).fill("la ");
+    const look = { type: "tool-call", toolCallId: "call-1", toolName: "look", input: "{}" };
+    for (const isConsumed of [false, true]) {
+      const session = `consumed ${isConsumed}`;
+      const steps = [asAsked([...streamed(...texts).slice(0, -1), look, end("tool-calls")]), asAsked(streamed("Albatross."))];
+      const mock = make(steps.map(({ answer }) => answer) as never[]);
+      const model = withCloister(mock, { client: admin, session });
+      const reply = streamText({ model, prompt: QUESTION, tools: { look: LOOK }, stopWhen: stepCountIs(5) });
+      if (isConsumed) void reply.consumeStream();
+      await leave(reply.toUIMessageStreamResponse().body);
+      if (isConsumed) await reply.text;
+      else await eventually(() => steps[0]?.isOver() === true);
+      const expected = [["user", QUESTION], ["assistant", `${texts.join("").trim()}\n\nAlbatross.`]];
+      assert.deepEqual([session, await said(admin, session)], [session, isConsumed ? expected : []]);
+    }
+  });
+
+  test(`${name}: what nobody reads is kept up to a limit, and the model waits then`, async () => {
+    const { admin } = await household();
+    let made = 0;
+    const pull = (controller: ReadableStreamDefaultController<Part>): void => {
+      for (const until = made + 500; made < until; made++) controller.enqueue({ type: "raw", rawValue: made });
+      if (made === 70_000) controller.close();
+    };
+    const stream = new ReadableStream<Part>({ pull }, { highWaterMark: 0 });
+    const options: WithCloisterOptions = { client: admin, session: "tuesday" };
+    const passed = await withCloister(make({ stream } as never), options).doStream({ prompt: asked(QUESTION) });
+    await eventually(() => made >= 50_000);
+    await new Promise((done) => setTimeout(done, 20));
+    assert.ok(made < 52_000, String(made));
+    const reader = passed.stream.getReader();
+    assert.equal(((await reader.read()).value as Part | undefined)?.["rawValue"], 0);
+    await eventually(() => made === 70_000);
+    await reader.cancel();
+  });
+
+  test(`${name}: a reader that is slower than the model gets every part, and then the failure`, async () => {
+    const { admin } = await household();
+    const slow = stepwise(streamed("Alba", "tross."));
+    const { stream } = await withCloister(make(slow.answer), { client: admin, session: "tuesday" }).doStream({ prompt: asked(QUESTION) });
+    slow.go(4);
+    await new Promise((done) => setTimeout(done, 10));
+    slow.fail(new Error("torn"));
+    await new Promise((done) => setTimeout(done, 10));
+    const parts: unknown[] = [];
+    await assert.rejects(async () => {
+      for await (const part of stream) parts.push(part);
+    }, /torn/);
+    assert.deepEqual(parts, streamed("Alba", "tross.").slice(0, 4));
+    assert.deepEqual(await said(admin, "tuesday"), []);
+  });
+
+  test(`${name}: MEM-11: users are named to the model only where it is told what others said`, async () => {
+    const { admin, project } = await newTenant();
+    const [ada, ben] = ["ada@example.org", 'ben"@example.org'];
+    const told = async (user: string, text: string): Promise<void> => {
+      const session = admin.session(`of ${user}`);
+      await session.create({ user_id: user });
+      await session.recordAll([{ role: "user", content: text }, { role: "assistant", content: `Noted: ${text}` }], { wait: "indexed" });
+    };
+    await told(ada, "My boat is called Albatross.");
+    await told(ben, "My boat is called Bluebird.");
+    const asking = async (options: Omit<WithCloisterOptions, "mode">): Promise<string> => {
+      const mock = make(answer("Yes."));
+      await generateText({ model: withCloister(mock, { mode: "recall", ...options } as WithCloisterOptions), prompt: "What is my boat called?" });
+      return system(mock.doGenerateCalls[0]).join();
+    };
+    await admin.session("empty").create({ user_id: ada });
+    await admin.session("begun").create({ user_id: ada });
+    await admin.session("begun").record({ role: "user", content: "Hello." });
+    const ways: WithCloisterOptions[] = [
+      { client: admin.narrowed({ userId: ada }), session: "empty" },
+      { client: admin, session: "empty" },
+      { client: admin, session: "begun" },
+    ];
+    for (const options of ways) {
+      const prompt = await asking(options);
+      assert.match(prompt, /, user: My boat is called Albatross\./);
+      assert.match(prompt, /, assistant: Noted: My boat is called Albatross\./);
+      assert.doesNotMatch(prompt, /example|Bluebird|Several people/);
+    }
+    await admin.projects.change(project, { member_visibility: "shared" });
+    for (const options of ways) {
+      const prompt = await asking(options);
+      assert.match(prompt, /\nSeveral people may be quoted here\. The one you are talking with is user "ada@example\.org"\.\n- /);
+      assert.match(prompt, /, user "ada@example\.org": My boat is called Albatross\./);
+      assert.match(prompt, /, user "ben'@example\.org": My boat is called Bluebird\./);
+      assert.match(prompt, /, assistant to user "ben'@example\.org": Noted: My boat is called Bluebird\./);
+    }
+    await admin.session("nobody's").create();
+    assert.match(await asking({ client: admin, session: "nobody's" }), /talking with is an unnamed user\.\n/);
   });
 
   test(`${name}: an aborted stream whose memory fails ends as it would without memory`, async () => {
@@ -425,6 +572,31 @@ test("an option that is not known is refused", () => {
   const mode = { client: connect("k"), session: "tuesday", mode: "none" as never };
   assert.throws(() => withCloister(new MockLanguageModelV3(), mode), /`mode` must be one of/);
 });
+
+test("an option without a value, and a session of another user or project, are refused before a model is asked", () => {
+  const client = connect("k");
+  const [ada, garden] = [client.narrowed({ userId: "ada" }), client.narrowed({ projectId: "proj_0000000000000001" })];
+  const wrong: [object, RegExp][] = [
+    [{ session: "a" }, /`client` must/],
+    [{ client: null, session: "a" }, /`client` must/],
+    [{ client }, /`session` must/],
+    [{ client, session: null }, /`session` must/],
+    [{ client, session: "a", newSession: { user_id: undefined } }, /`user_id` is undefined/],
+    [{ client, session: "a", newSession: { project_id: undefined } }, /`project_id` is undefined/],
+    [{ client, session: "a", context: { filter: { user_id: undefined } } }, /`user_id` is undefined/],
+    [{ client: ada, session: "a", newSession: { user_id: "ben" } }, /narrowed to "ada"/],
+    [{ client: garden, session: "a", newSession: { project_id: null } }, /narrowed to "proj_/],
+  ];
+  for (const [options, message] of wrong) {
+    assert.throws(() => withCloister(new MockLanguageModelV3(), options as WithCloisterOptions), message);
+  }
+});
+
+async function leave(body: ReadableStream<unknown> | null): Promise<void> {
+  const reader = body?.getReader();
+  await reader?.read();
+  await reader?.cancel();
+}
 
 function asked(text: string): { role: "user"; content: { type: "text"; text: string }[] }[] {
   return [{ role: "user", content: [{ type: "text", text }] }];

@@ -152,7 +152,7 @@ test("an option that is not known is refused, never ignored", async () => {
   const request: object = { signall: undefined };
   await assert.rejects(connect("k").usage(request), /`signall` is not known/);
   const narrowing: object = { user_id: "ada" };
-  assert.throws(() => connect("k").narrowed(narrowing), /`user_id` is not known/);
+  assert.throws(() => connect("k").narrowed(narrowing as { userId: string }), /`user_id` is not known/);
   await assert.rejects(connect("k").usage({ idempotencyKey: "x" }), /takes no `idempotencyKey`/);
   for (const url of ["127.0.0.1:8420", "ftp://a", "http://a:b@c", "http://a/?b", "http://a/#b"]) {
     assert.throws(() => new Cloister({ url, key: "k" }), /`url` must/, url);
@@ -170,13 +170,82 @@ test("a key is in no log of a client or of an error", async (t) => {
   }
 });
 
-test("a redirect is refused, so that no key and no text goes to another server", async (t) => {
+test("a redirect is refused, so that no key and no text goes to another server, and is not asked for twice", async (t) => {
   const other = await answering((_, response) => json(response, PAGE));
+  t.after(other.close);
+  for (const status of [301, 302, 303, 307, 308]) {
+    for (const call of [(client: Cloister) => client.usage(), (client: Cloister) => client.sessions.create()]) {
+      const server = await answering((_, response) => response.writeHead(status, { Location: `${other.url}/org/usage` }).end());
+      t.after(server.close);
+      const error = await failure(call(new Cloister({ url: server.url, key: "k" })));
+      assert.deepEqual([error.code, error.status, server.requests.length, other.requests.length], ["unexpected_answer", status, 1, 0]);
+      assert.match(error.message, /redirects are not followed/);
+    }
+  }
+  // A `fetch` of the application's own that follows them.
   const server = await answering((_, response) => response.writeHead(307, { Location: `${other.url}/org/usage` }).end());
   t.after(server.close);
-  t.after(other.close);
-  const error = await failure(new Cloister({ url: server.url, key: "k", maxRetries: 0 }).usage());
-  assert.deepEqual([error.code, other.requests.length], ["connection_failed", 0]);
+  const following: typeof fetch = async (input, init) => await fetch(input, { ...init, redirect: "follow" });
+  assert.match((await failure(new Cloister({ url: server.url, key: "k", fetch: following }).usage())).message, /redirects are not/);
+});
+
+test("a failed change says whether it was made, as far as that is known", async (t) => {
+  const nothing = /Nothing was changed\.$/;
+  const unknown = /Whether the change was made is not known/;
+  const neither = /^It is [a-z_]+\.$/;
+  const change = (client: Cloister): Promise<unknown> => client.sessions.change("a", { title: "b" });
+  const cases: [number, string, (client: Cloister) => Promise<unknown>, RegExp][] = [
+    [503, "storage_busy", change, nothing],
+    [503, "closed", (client) => client.sessions.delete("a"), nothing],
+    [507, "storage_full", change, nothing],
+    [503, "outcome_unknown", change, neither],
+    [503, "overloaded", change, neither],
+    [503, "a_code_of_later", change, unknown],
+    [500, "internal_error", change, unknown],
+    [409, "conflict", change, neither],
+    [503, "storage_busy", (client) => client.usage(), neither],
+    // Stored, and then not indexed.
+    [503, "storage_busy", (client) => client.sessions.change("a", { title: "b" }, { wait: "indexed" }), neither],
+    // In several steps, of which the first ones stay.
+    [503, "storage_busy", (client) => client.archives.import("{}"), neither],
+    [500, "internal_error", (client) => client.sessions.create(), unknown],
+  ];
+  for (const [status, code, call, expected] of cases) {
+    const server = await answering((_, response) => problem(response, status, code));
+    t.after(server.close);
+    assert.match((await failure(call(new Cloister({ url: server.url, key: "k", maxRetries: 0 })))).message, expected, code);
+  }
+  const proxies: [number, (client: Cloister) => Promise<unknown>, boolean][] = [
+    [200, change, true],
+    [502, change, true],
+    [403, change, false],
+    [502, (client) => client.usage(), false],
+  ];
+  for (const [status, call, isOpen] of proxies) {
+    const proxy = await answering((_, response) => response.writeHead(status, { "Content-Type": "text/html" }).end("<html>"));
+    t.after(proxy.close);
+    const error = await failure(call(new Cloister({ url: proxy.url, key: "k", maxRetries: 0 })));
+    assert.deepEqual([error.code, unknown.test(error.message)], ["unexpected_answer", isOpen], String(status));
+  }
+});
+
+test("an operation, a part or a header that is not known is refused before anything is sent", async () => {
+  const requests: string[] = [];
+  const client = connect("k", { fetch: noting(requests) });
+  for (const name of ["nope", "constructor", "__proto__"]) {
+    const error = await failure(client.call(name as "get_usage", {}));
+    assert.deepEqual([error.code, error.errors[0]?.field], ["invalid_request", "operation"]);
+  }
+  const misspelt: object = { Query: {} };
+  await assert.rejects(client.call("list_sessions", misspelt), /`Query` is not known/);
+  for (const header of ["X-Model-Key", "Authorization", "x-api-key", "Idempotency-Key"]) {
+    const given: object = { headers: { [header]: "other" } };
+    assert.equal((await failure(client.call("list_sessions", given))).code, "invalid_request", header);
+  }
+  const signal = AbortSignal.timeout(1_000);
+  const events = client.events.bind(client) as (...given: object[]) => unknown;
+  assert.throws(() => events({}, { signal }), /takes one argument/);
+  assert.deepEqual(requests, []);
 });
 
 test("an address may have a path", async (t) => {

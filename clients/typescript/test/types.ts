@@ -17,6 +17,15 @@ export async function refused(client: Cloister): Promise<Session> {
   await client.sessions.get("monday", { wait: "indexed" });
   // @ts-expect-error: an option that is not known
   client.narrowed({ user: "ada" });
+  // @ts-expect-error: nothing to narrow to
+  client.narrowed({});
+  const user: { id: string } | undefined = [{ id: "ada" }].at(0);
+  // @ts-expect-error: perhaps nobody
+  client.narrowed({ userId: user?.id });
+  // @ts-expect-error: perhaps nobody, beside a project
+  client.narrowed({ userId: user?.id, projectId: "proj_0000000000000001" });
+  // @ts-expect-error: perhaps everybody's
+  await client.sessions.list({ user_id: user?.id }).page();
   // @ts-expect-error: a code that is not known
   const code: ErrorCode = "not found";
   return await client.call("create_session", { body: { external_id: code } });

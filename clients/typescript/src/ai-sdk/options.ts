@@ -2,6 +2,11 @@
 
 import type { Cloister } from "../client.js";
 import type { ContextRequest, Message, NewSession } from "../generated/schemas.js";
+import { refuseUnknown } from "../options.js";
+import { checkScope, refuseUnset } from "../scope.js";
+
+const KNOWN = ["client", "session", "mode", "newSession", "context", "onError", "onRecord"];
+const MODES = ["both", "recall", "record"];
 
 export interface WithCloisterOptions {
   /** The client, narrowed to the user it speaks for. */
@@ -27,7 +32,21 @@ export interface RecordOutcome {
    * `session_moved`: the reply was not recorded, because text was recalled for it, and the session was then moved or
    * created anew, or its project shared or divided. `session_not_found`: nothing was recorded, because the session was
    * deleted during the turn, or moved out of reach. `aborted`: the reply was not recorded, because the stream was aborted
-   * or left before its end.
+   * or cancelled before the model had finished.
    */
   leftOut?: "session_moved" | "session_not_found" | "aborted";
+}
+
+/** Refuse options before anything is asked. What narrows a session has a value: left out of a request, it would mean nobody's. */
+export function checkMiddlewareOptions(options: WithCloisterOptions): void {
+  refuseUnknown(options, KNOWN, "withCloister");
+  const { client, session, mode, newSession, context } = options;
+  if (typeof client?.context !== "function") throw new TypeError("withCloister: `client` must be a Cloister.");
+  if (typeof session !== "string" || session === "") throw new TypeError("withCloister: `session` must be the id of a session.");
+  if (mode !== undefined && !MODES.includes(mode)) {
+    throw new TypeError(`withCloister: \`mode\` must be one of ${MODES.join(", ")}.`);
+  }
+  if (context !== undefined) refuseUnset(context);
+  const { userId, projectId } = client;
+  checkScope({ body: newSession }, { ...(userId === undefined ? {} : { userId }), ...(projectId === undefined ? {} : { projectId }) });
 }

@@ -19,22 +19,30 @@ const RIGHT = /[>\ufe65\uff1e\u203a\u27e9\u3009\u232a\u276d\u276f\u2771\u02c3\u1
 const CONTROL_TOKEN = /[[\uff3b\ufe47](\/?[A-Za-z][A-Za-z0-9_]{1,63})[\]\uff3d\ufe48]/g;
 const MARK = /recalled[^\p{L}]{0,16}memory/giu;
 
-/** The text for a system message; empty if nothing was recalled. */
-export function quotedContext(context: Context): string {
+/**
+ * The text for a system message; empty if nothing was recalled. The users whose words are quoted are named only if they are not
+ * all `user`, the one of the session: where a user recalls nobody else's words, a name would tell the model more than it needs.
+ */
+export function quotedContext(context: Context, user: string | null): string {
   const history = [...context.relevant_history].sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
+  const quotesOthers = history.some((item) => item.user_id !== user);
   const blocks = [
     context.memory_context,
     quoted(context.observations.map((note) => note.content)),
     quoted(context.entities.map(({ name, type, notes }) => `${name} (${type})${notes === "" ? "" : `: ${notes}`}`)),
-    quoted(history.map((item) => `${item.created_at.slice(0, 10)}, ${speaker(item)}: ${item.content}`)),
+    quoted(
+      history.map((item) => `${item.created_at.slice(0, 10)}, ${speaker(item, quotesOthers)}: ${item.content}`),
+      quotesOthers ? `Several people may be quoted here. The one you are talking with is ${userNamed(user)}.` : "",
+    ),
   ].filter((block) => block !== "");
   return blocks.length === 0 ? "" : [HEAD, ...blocks].join("\n\n");
 }
 
-/** Lines as one block that none of them can close. */
-export function quoted(lines: readonly string[]): string {
+/** Lines as one block that none of them can close. `listener` is a sentence that names the user. */
+export function quoted(lines: readonly string[], listener = ""): string {
   if (lines.length === 0) return "";
-  return [OPENING, NOTE, ...lines.map((line) => `- ${harmless(line)}`), CLOSING].join("\n");
+  const head = listener === "" ? [OPENING, NOTE] : [OPENING, NOTE, harmless(listener)];
+  return [...head, ...lines.map((line) => `- ${harmless(line)}`), CLOSING].join("\n");
 }
 
 function harmless(text: string): string {
@@ -45,12 +53,17 @@ function harmless(text: string): string {
   return unmarked.replace(LEFT, "‹").replace(RIGHT, "›").replace(CONTROL_TOKEN, "($1)").trim();
 }
 
-/** Who said a message: names are quoted after a word of ours, so that none can pass for a role. */
-function speaker({ role, author, user_id: user }: ContextItem): string {
+/** Who said a message, as the server says it: names are quoted after a word of ours, so that none can pass for a role. */
+function speaker({ role, author, user_id: user }: ContextItem, named: boolean): string {
   const said = author === null ? role : `${role} ${inQuotes(author)}`;
-  if (user === null || user === author) return said;
-  if (role !== "user") return `${said} to user ${inQuotes(user)}`;
-  return author === null ? `user ${inQuotes(user)}` : `${said} of user ${inQuotes(user)}`;
+  if (!named) return said;
+  if (role !== "user") return `${said} to ${userNamed(user)}`;
+  if (author === null) return userNamed(user);
+  return user === null || user === author ? said : `${said} of ${userNamed(user)}`;
+}
+
+function userNamed(user: string | null): string {
+  return user === null ? "an unnamed user" : `user ${inQuotes(user)}`;
 }
 
 function inQuotes(name: string): string {

@@ -87,7 +87,7 @@ export class Turns {
 
   async #recall(turn: Turn, asked: Asked, signal: AbortSignal | undefined): Promise<Turn> {
     const context = await this.#context(storable(asked.question.slice(0, LONGEST_QUERY)), signal);
-    const recalled = quotedContext(context);
+    const recalled = quotedContext(context, await this.#userOf(context, signal));
     const begun: Turn = { ...turn, recalled, existed: true };
     if (recalled !== "") {
       begun.recalledIn = context.project_id;
@@ -119,6 +119,16 @@ export class Turns {
     }
     await this.#ensure(signal);
     return await ask();
+  }
+
+  /** The user of the session, whose words need no name. Asked for only if the client and the context do not say it. */
+  async #userOf(context: Context, signal: AbortSignal | undefined): Promise<string | null> {
+    const { client, session } = this.#options;
+    if (client.userId !== undefined) return client.userId;
+    const [said] = context.current_conversation;
+    if (said !== undefined) return said.user_id;
+    if (context.relevant_history.length === 0) return null;
+    return (await client.sessions.get(session, { signal })).user_id;
   }
 
   /** Create the session unless it exists. Needs no permission to read. */

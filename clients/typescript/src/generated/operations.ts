@@ -105,6 +105,8 @@ export interface Route {
   readonly path: string;
   readonly repeat: "always" | "with-key" | "never";
   readonly answer: "json" | "stream";
+  /** The headers that a caller may give. */
+  readonly headers?: readonly string[];
 }
 
 /** A body or an answer that is read while it arrives. */
@@ -354,7 +356,7 @@ export interface Operations {
    */
   import_file: {
     path: Record<never, never>;
-    query: { project_id: string; filename?: Name | undefined; format?: string | undefined; user_id?: Name | undefined; modified_at?: Time | undefined; dry_run?: boolean | undefined };
+    query: { project_id: string; filename?: Name | undefined; format?: string | undefined; user_id?: Name; modified_at?: Time | undefined; dry_run?: boolean | undefined };
     headers: Record<never, never>;
     body: Streamed;
     answer: Imported | ImportPreview;
@@ -401,7 +403,7 @@ export interface Operations {
    */
   list_sessions: {
     path: Record<never, never>;
-    query: { project_id?: string | undefined; user_id?: Name | undefined; pinned?: boolean | undefined; archived?: boolean | undefined; external_id?: Name | undefined; limit?: number | undefined; cursor?: Cursor | undefined };
+    query: { project_id?: string; user_id?: Name; pinned?: boolean | undefined; archived?: boolean | undefined; external_id?: Name | undefined; limit?: number | undefined; cursor?: Cursor | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: SessionPage;
@@ -447,7 +449,7 @@ export interface Operations {
    */
   clear_session: {
     path: { external_id: Name };
-    query: { dry_run?: boolean | undefined; project_id?: string | undefined; user_id?: Name | undefined };
+    query: { dry_run?: boolean | undefined; project_id?: string; user_id?: Name };
     headers: Record<never, never>;
     body: undefined;
     answer: Forgotten;
@@ -458,7 +460,7 @@ export interface Operations {
    */
   record_message: {
     path: { external_id: Name };
-    query: { wait?: "indexed" | undefined; project_id?: string | undefined; user_id?: Name | undefined };
+    query: { wait?: "indexed" | undefined; project_id?: string; user_id?: Name };
     headers: Record<never, never>;
     body: MessageToRecord;
     answer: Message;
@@ -481,7 +483,7 @@ export interface Operations {
    */
   record_messages: {
     path: { external_id: Name };
-    query: { wait?: "indexed" | undefined; project_id?: string | undefined; user_id?: Name | undefined };
+    query: { wait?: "indexed" | undefined; project_id?: string; user_id?: Name };
     headers: Record<never, never>;
     body: NewMessages;
     answer: MessageList;
@@ -515,7 +517,7 @@ export interface Operations {
    */
   record_episode: {
     path: Record<never, never>;
-    query: { wait?: "indexed" | undefined; project_id?: string | undefined; user_id?: Name | undefined };
+    query: { wait?: "indexed" | undefined; project_id?: string; user_id?: Name };
     headers: Record<never, never>;
     body: NewEpisode;
     answer: Episode;
@@ -540,7 +542,7 @@ export interface Operations {
    */
   list_items: {
     path: { external_id: Name };
-    query: { limit?: number | undefined; cursor?: Cursor | undefined; order?: "asc" | "desc" | undefined; project_id?: string | undefined; user_id?: Name | undefined };
+    query: { limit?: number | undefined; cursor?: Cursor | undefined; order?: "asc" | "desc" | undefined; project_id?: string; user_id?: Name };
     headers: Record<never, never>;
     body: undefined;
     answer: ItemPage;
@@ -552,7 +554,7 @@ export interface Operations {
    */
   add_items: {
     path: { external_id: Name };
-    query: { project_id?: string | undefined; user_id?: Name | undefined };
+    query: { project_id?: string; user_id?: Name };
     headers: Record<never, never>;
     body: NewItems;
     answer: ItemList;
@@ -563,7 +565,7 @@ export interface Operations {
    */
   forget_item: {
     path: { external_id: Name; item_id: string };
-    query: { project_id?: string | undefined; user_id?: Name | undefined };
+    query: { project_id?: string; user_id?: Name };
     headers: Record<never, never>;
     body: undefined;
     answer: undefined;
@@ -639,7 +641,7 @@ export interface Operations {
    */
   list_project_memories: {
     path: Record<never, never>;
-    query: { project_id?: string | undefined; user_id?: Name | undefined; users?: "all" | undefined; status?: "active" | "superseded" | "expired" | "retracted" | undefined; pinned?: boolean | undefined; query?: Name | undefined; filter?: string | undefined; limit?: number | undefined; cursor?: Cursor | undefined };
+    query: { project_id?: string; user_id?: Name; users?: "all" | undefined; status?: "active" | "superseded" | "expired" | "retracted" | undefined; pinned?: boolean | undefined; query?: Name | undefined; filter?: string | undefined; limit?: number | undefined; cursor?: Cursor | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: MemoryPage;
@@ -750,7 +752,7 @@ export interface Operations {
    */
   get_user_profile: {
     path: { user_id: Name };
-    query: { budget_tokens?: number | undefined; project_id?: string | undefined };
+    query: { budget_tokens?: number | undefined; project_id?: string };
     headers: Record<never, never>;
     body: undefined;
     answer: Profile;
@@ -761,7 +763,7 @@ export interface Operations {
    */
   get_project_profile: {
     path: { project_id: ProjectId };
-    query: { budget_tokens?: number | undefined; user_id?: Name | undefined };
+    query: { budget_tokens?: number | undefined; user_id?: Name };
     headers: Record<never, never>;
     body: undefined;
     answer: Profile;
@@ -772,7 +774,7 @@ export interface Operations {
    */
   list_project_timeline: {
     path: { project_id: ProjectId };
-    query: { user_id?: Name | undefined; users?: "all" | undefined; limit?: number | undefined; cursor?: Cursor | undefined };
+    query: { user_id?: Name; users?: "all" | undefined; limit?: number | undefined; cursor?: Cursor | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: TimelinePage;
@@ -794,7 +796,7 @@ export interface Operations {
    */
   get_project_activity: {
     path: { project_id: ProjectId };
-    query: { user_id?: Name | undefined; users?: "all" | undefined; days?: number | undefined };
+    query: { user_id?: Name; users?: "all" | undefined; days?: number | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: Activity;
@@ -816,7 +818,7 @@ export interface Operations {
    */
   list_entities: {
     path: Record<never, never>;
-    query: { project_id?: ProjectId | undefined; user_id?: Name | undefined; limit?: number | undefined; cursor?: Cursor | undefined; after?: EntityId | undefined; filter?: string | undefined };
+    query: { project_id?: ProjectId; user_id?: Name; limit?: number | undefined; cursor?: Cursor | undefined; after?: EntityId | undefined; filter?: string | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: EntityPage;
@@ -1063,7 +1065,7 @@ export interface Operations {
    */
   follow_events: {
     path: Record<never, never>;
-    query: { user_id?: Name | undefined; last_event_id?: string | undefined };
+    query: { user_id?: Name; last_event_id?: string | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: Streamed;
@@ -1172,7 +1174,7 @@ export const ROUTES: { readonly [name in keyof Operations]: Route } = {
   explain: { method: "POST", path: "/v1/explain", repeat: "always", answer: "json" },
   read_entries: { method: "POST", path: "/v1/entries/read", repeat: "always", answer: "json" },
   write_entries: { method: "POST", path: "/v1/entries/write", repeat: "never", answer: "json" },
-  chat: { method: "POST", path: "/v1/chat/stream", repeat: "never", answer: "stream" },
+  chat: { method: "POST", path: "/v1/chat/stream", repeat: "never", answer: "stream", headers: ["X-Model-Key"] },
   follow_chat: { method: "GET", path: "/v1/chat/{external_id}/stream", repeat: "always", answer: "stream" },
   stop_chat: { method: "POST", path: "/v1/chat/{external_id}/stop", repeat: "never", answer: "json" },
   follow_events: { method: "GET", path: "/v1/events", repeat: "always", answer: "stream" },

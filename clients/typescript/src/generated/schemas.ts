@@ -105,9 +105,9 @@ export interface ChatRequest {
    * The project of a new session. Without it: the project of the request. `null`: no project. A session that exists
    * must be in this project.
    */
-  project_id?: ProjectId | null | undefined;
+  project_id?: ProjectId | null;
   /** The user of a new session. A session that exists must be this user's. */
-  user_id?: Name | null | undefined;
+  user_id?: Name | null;
   /**
    * `regenerate-message`: make a reply again; the new one becomes current, and the old one stays on a branch of its
    * own.
@@ -312,9 +312,9 @@ export interface EntityChange {
   /** All other names; later mentions of them count for this entity. A name that messages use cannot be left out. */
   aliases?: string[] | null | undefined;
   /** The project that the entity is moved to; alone. */
-  project_id?: ProjectId | null | undefined;
+  project_id?: ProjectId | null;
   /** With private members: the user whom the entity is moved to (needs `admin`). Without it, its user stays. */
-  user_id?: Name | null | undefined;
+  user_id?: Name | null;
 }
 
 /**
@@ -376,9 +376,9 @@ export interface EntitySplit {
 
 export interface EntryOperations {
   /** Without it: the project of the request, else the default project. `null`: no project. */
-  project_id?: ProjectId | null | undefined;
+  project_id?: ProjectId | null;
   /** Whose entries. Without it: those of no user. */
-  user_id?: Name | null | undefined;
+  user_id?: Name | null;
   /**
    * Each has an `op`: `get`, `put`, `delete` (`namespace`, `key`), `search` (`namespace_prefix`), `list` (`namespace`;
    * in order of keys, on from `after`), `list_namespaces`, `delete_expired`, or `expect` (`namespace`, `key`, `value`):
@@ -455,7 +455,7 @@ export interface ExclusionPage {
 export interface ExplainRequest {
   message_id: MessageId;
   /** The session whose context is explained, with `query`. */
-  session_id?: Name | null | undefined;
+  session_id?: Name | null;
   /** What is asked in the session. */
   query?: Content | null | undefined;
   /** A receipt that is explained, instead of `session_id` and `query`. */
@@ -498,7 +498,7 @@ export interface ExtractionPreview {
 export interface ExtractionPreviewRequest {
   messages: NewMessage[];
   /** Without it: the project of the request, else the default project. `null`: no project. */
-  project_id?: ProjectId | null | undefined;
+  project_id?: ProjectId | null;
 }
 
 /** What is wrong with one field. */
@@ -519,9 +519,9 @@ export interface FileChange {
    * If it is given, the session must be in this project, for `null` in none; otherwise nothing is done, and the answer
    * is a conflict.
    */
-  project_id?: ProjectId | null | undefined;
+  project_id?: ProjectId | null;
   /** If it is given, the session must be this user's. */
-  user_id?: Name | null | undefined;
+  user_id?: Name | null;
   command: "create" | "str_replace" | "insert" | "delete" | "rename" | "clear";
   path?: string | null | undefined;
   file_text?: string | null | undefined;
@@ -539,9 +539,9 @@ export interface FileView {
    * If it is given, the session must be in this project, for `null` in none; otherwise nothing is done, and the answer
    * is a conflict.
    */
-  project_id?: ProjectId | null | undefined;
+  project_id?: ProjectId | null;
   /** If it is given, the session must be this user's. */
-  user_id?: Name | null | undefined;
+  user_id?: Name | null;
   /** `/memories`, or a path below it. */
   path: string;
   /** The first and the last line, from 1; -1 is the end. */
@@ -558,9 +558,9 @@ export interface Filter {
   /** Said before this time. */
   created_before?: Time | undefined;
   /** Of this session. */
-  session_id?: Name | undefined;
+  session_id?: Name;
   /** Of this user's sessions. */
-  user_id?: Name | undefined;
+  user_id?: Name;
   /** Messages of this role. */
   role?: "user" | "assistant" | "system" | "tool" | undefined;
   /** Messages of this author. */
@@ -781,9 +781,9 @@ export interface MemoryState {
 /** Whose files a memory tool without a session uses. */
 export interface MemoryToolScope {
   /** Without it: the project of the request; `null`: no project. */
-  project_id?: ProjectId | null | undefined;
+  project_id?: ProjectId | null;
   /** Without it: the user that the key is bound to, else nobody. */
-  user_id?: Name | null | undefined;
+  user_id?: Name | null;
 }
 
 /**
@@ -896,7 +896,7 @@ export type Name = string;
 export interface NewApiKey {
   name: Name;
   /** The project of requests with this key that name none. */
-  project_id?: ProjectId | null | undefined;
+  project_id?: ProjectId | null;
   /** Whether the key has no access to other projects. */
   confined?: boolean | undefined;
   permissions?: ("read" | "write" | "admin")[] | undefined;
@@ -906,7 +906,7 @@ export interface NewApiKey {
    * Bind the key to one user: it has access to that user's sessions only, on every route. For keys that are given to a
    * browser or a device. Such a key cannot have the permission `admin`.
    */
-  user_id?: Name | null | undefined;
+  user_id?: Name | null;
 }
 
 export interface NewEpisode {
@@ -987,9 +987,9 @@ export interface NewSession {
    * Without it: the project of the request, which is `X-Project-ID`, else the key's, else the default project. `null`:
    * no project.
    */
-  project_id?: ProjectId | null | undefined;
+  project_id?: ProjectId | null;
   /** The user of the session. Memory is divided by user, in a project too unless its visibility is `shared`. */
-  user_id?: Name | null | undefined;
+  user_id?: Name | null;
   title?: Name | null | undefined;
   /** Your own tags. Those with the prefix `session:`, `user:` or `project:` are set by the server. */
   tags?: string[] | undefined;
@@ -1392,10 +1392,10 @@ export interface RevisionPage {
 export interface SearchRequest {
   query: Content;
   /** The session's `external_id`. */
-  session_id?: Name | null | undefined;
+  session_id?: Name | null;
   /** Without it: the project of the request. `null`: no project, which is divided by user. */
-  project_id?: ProjectId | null | undefined;
-  user_id?: Name | null | undefined;
+  project_id?: ProjectId | null;
+  user_id?: Name | null;
   /** The kinds to search. Without it: all. Entities exist in projects only. */
   kinds?: ("episodes" | "memories" | "entities")[] | null | undefined;
   limit?: number | undefined;
@@ -1481,7 +1481,7 @@ export interface SessionChange {
   /** `null` removes the title. */
   title?: Name | null | undefined;
   /** `null` takes the session out of its project. */
-  project_id?: ProjectId | null | undefined;
+  project_id?: ProjectId | null;
   tags?: string[] | null | undefined;
   metadata?: Record<string, unknown> | null | undefined;
   /** For lists; whether the session is recalled does not depend on it. */

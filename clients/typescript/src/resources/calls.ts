@@ -2,6 +2,7 @@
 
 import type { Filter } from "../generated/schemas.js";
 import type { RequestOptions, WriteOptions } from "../options.js";
+import { refuseUnset } from "../scope.js";
 import { Pages } from "../pages.js";
 import type { Page } from "../pages.js";
 
@@ -20,5 +21,6 @@ export function filterText<Query extends { filter?: Filter | undefined }>(
   query: Query,
 ): Omit<Query, "filter"> & { filter?: string | undefined } {
   const { filter, ...rest } = query;
+  if (filter !== undefined) refuseUnset(filter);
   return filter === undefined ? rest : { ...rest, filter: JSON.stringify(filter) };
 }
