@@ -15,7 +15,7 @@ from cloister.domain.errors import InvalidRequest, TooLarge
 from cloister.domain.identifiers import MemoryId, MessageId, ProjectId, SessionId
 from cloister.domain.normalization import normalized
 from cloister.domain.patterns import linear
-from cloister.domain.prompts.outside_text import MARK, harmless, is_plain, marks, without_control_words
+from cloister.domain.prompts.outside_text import MARK, harmless, is_plain, marks, may_have_marks, without_control_words
 from cloister.domain.text import checked_content
 
 MAX_MEMORY = 2_000
@@ -173,7 +173,7 @@ def without_note(head: str) -> str:
 
 
 def has_recalled(content: str) -> bool:
-    return next(marks(content), None) is not None
+    return may_have_marks(content) and next(marks(content), None) is not None
 
 
 def without_recalled(content: str) -> str:

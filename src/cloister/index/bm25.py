@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,12 @@ HIGHEST = _K1 + 1
 
 def idf(frequencies: npt.NDArray[np.integer], total: int) -> npt.NDArray[np.float32]:
     return np.log1p((total - frequencies + 0.5) / (frequencies + 0.5)).astype(np.float32)
+
+
+@lru_cache(maxsize=1_024)
+def highest_idf(total: int) -> float:
+    """The idf of a term that one of so many messages has."""
+    return float(idf(np.ones(1, np.int64), total)[0])
 
 
 def dampers(lengths: npt.NDArray[np.float32], average: float) -> npt.NDArray[np.float32]:

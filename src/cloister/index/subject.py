@@ -51,7 +51,7 @@ def subject_of(
     if not REQUEST_WORDS.isdisjoint(stems):
         requested = {term for word, found in stems.items() if word in REQUEST_WORDS for term in found}
         counted = (counted - requested) or counted
-    highest = float(bm25.idf(np.ones(1, np.int64), size)[0])
+    highest = bm25.highest_idf(size)
     least = _COMMON_SHARE * highest
     weights = [
         0.0 if term not in counted else max(found, least) if found <= _COMMON and term not in derived else found

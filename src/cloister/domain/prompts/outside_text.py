@@ -97,9 +97,14 @@ def is_plain(text: str) -> bool:
     return not has_brackets and text.isascii() and "recalled" not in text.lower()
 
 
+def may_have_marks(text: str) -> bool:
+    """Whether a quick test shows no more: most texts have none."""
+    return not text.isascii() or "recalled" in text.lower()
+
+
 def marks(text: str) -> Iterator[Match[str]]:
     """The matches of everything that a reader may take for our mark, in order; the group `closes` is empty for an opening one."""
-    if text.isascii() and "recalled" not in text.lower():
+    if not may_have_marks(text):
         return
     for found in _MARK.finditer(text):
         if _is_mark(found):
@@ -113,7 +118,7 @@ def harmless(text: str) -> str:
         text = _JOINER.sub(lambda found: found.group(1) or "", text)
     elif "<" in text or ">" in text:
         text = text.translate(_ANGLES)
-    if not text.isascii() or "recalled" in text.lower():
+    if may_have_marks(text):
         text = _MARK.sub(_broken, text)
     if "[" in text:
         text = _CAPITALS.sub(r"(\1)", text)

@@ -96,7 +96,7 @@ class Lexicon:
         lexical, prior = np.zeros(count, np.float32), np.zeros(sessions, np.float32)
         subject, adjusted = asked.subject(self._speakers), np.zeros(count, np.float32)
         own = np.zeros(count, np.float32)
-        chosen: list[int] = np.argsort(-asked.idf, kind="stable")[:_MOST_TERMS].tolist()
+        chosen: list[int] = (-asked.idf).argsort(kind="stable")[:_MOST_TERMS].tolist()
         at_once = max(1, _GRID // (count + 1))
         for begin in range(0, len(chosen), at_once):
             batch = chosen[begin : begin + at_once]
@@ -116,7 +116,7 @@ class Lexicon:
                     own[np.setdiff1d(rows, asked.located.matches([at]).rows)] += subject.weights[at]
             if not named.all():
                 in_sessions = self._in_sessions(found, len(batch))
-                session_idf = bm25.idf(np.count_nonzero(in_sessions, axis=1), sessions)
+                session_idf = bm25.idf(np.add.reduce(in_sessions != 0, axis=1, dtype=np.intp), sessions)
                 session_idf[named] = 0
                 prior += _summed(bm25.saturated(in_sessions, self._session_dampers, session_idf))
         return Scores(
@@ -168,4 +168,4 @@ def _dampers(lengths: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 def _summed(parts: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """The sum over the terms."""
-    return parts[0] if len(parts) == 1 else parts.sum(axis=0)
+    return parts[0] if len(parts) == 1 else np.add.reduce(parts, axis=0)

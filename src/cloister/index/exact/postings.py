@@ -44,7 +44,7 @@ class _Segment:
 
     def find(self, terms: npt.NDArray[np.uint32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """The range of each term's rows; an empty one where there are none."""
-        at = np.searchsorted(self.terms, terms)
+        at = self.terms.searchsorted(terms)
         at[at == len(self.terms)] = 0
         begins = self.starts[at]
         return begins, np.where(self.terms[at] == terms, self.starts[at + 1], begins)
@@ -144,7 +144,7 @@ class Locations:
                     terms.append(at)
                     sizes.append(end - begin)
         found = Matches(
-            terms=np.repeat(np.array(terms, np.intp), sizes),
+            terms=np.array(terms, np.intp).repeat(sizes),
             rows=np.concatenate(rows, dtype=np.intp),
             counts=np.concatenate(counts, dtype=np.float32),
         )

@@ -33,18 +33,19 @@ class Query:
     terms: Sequence[int]
     located: Locations
     idf: npt.NDArray[np.float32]
+    known: Mapping[int, float]
+    """The idf by term."""
     derived: dict[int, npt.NDArray[np.intp]]
     count: int
 
     def weigh(self, words: Sequence[str]) -> list[float]:
         """The weight of words of the query in this pool, by their idf."""
-        return bm25.weigh(words, self.stems, dict(zip(self.terms, self.idf.tolist(), strict=True)))
+        return bm25.weigh(words, self.stems, self.known)
 
     def subject(self, speakers: Speakers) -> Subject:
         """See `subject_of`."""
-        known = dict(zip(self.terms, self.idf.tolist(), strict=True))
-        names = frozenset(term for term in self.terms if speakers.is_name(term))
-        return subject_of(self.text, self.stems, known, size=self.count, names=names, derived=self.derived)
+        names = frozenset(filter(speakers.is_name, self.terms))
+        return subject_of(self.text, self.stems, self.known, size=self.count, names=names, derived=self.derived)
 
 
 class QueryReader:
@@ -60,7 +61,7 @@ class QueryReader:
     def read(self, query: str, count: int, alive: Alive | None = None) -> Query:
         """The query in terms of a pool of `count` messages; with `alive`, only of the rows that it selects."""
         words, asked, located = self._locate(query, alive)
-        if not located.frequencies.all():
+        if 0 in located.frequencies.tolist():
             repaired = self._repair(query, words, dict(zip(asked, located.frequencies.tolist(), strict=True)), alive)
             if repaired != query:
                 query = repaired
@@ -70,15 +71,17 @@ class QueryReader:
         for at, term in enumerate(asked):
             mask = self._derived(term)
             if mask is not None:
-                derived[term] = np.flatnonzero(mask if alive is None else mask & alive)
+                derived[term] = (mask if alive is None else mask & alive).nonzero()[0]
                 frequencies[at] += len(derived[term]) - np.count_nonzero(mask[located.matches([at]).rows])
+        idf = bm25.idf(frequencies, count)
         return Query(
             text=query,
             words=words.words,
             stems=words.terms,
             terms=asked,
             located=located,
-            idf=bm25.idf(frequencies, count),
+            idf=idf,
+            known=dict(zip(asked, idf.tolist(), strict=True)),
             derived=derived,
             count=count,
         )

@@ -90,7 +90,9 @@ class Windows:
 
     def semantic(self, scores: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """The scores of windows, from the scores of single messages."""
-        lent = np.append(scores * self.lent, np.float32(0))
+        lent = np.empty(len(scores) + 1, np.float32)
+        np.multiply(scores, self.lent, out=lent[:-1])
+        lent[-1] = 0
         total = scores.copy()
         for distance in range(1, SEMANTIC_REACH + 1):
             before, after = self.adjacent_rows(distance)

@@ -123,7 +123,8 @@ class Recall:
         if trace is not None:
             trace.selection, trace.evidence, trace.picks = selection, evidence, picks
         select = selection.nothing if question.is_small_talk else selection.select
-        return replace(select(picks, without), stale=stale)
+        found = select(picks, without)
+        return replace(found, stale=stale) if stale else found
 
     def stale(self, transaction: Transaction, scope: Scope) -> int:
         """How many messages, memories and entities of the scope were indexed by another generation, and not yet again, and how

@@ -124,6 +124,7 @@ class Selection:
         self._own = own_matches(evidence)
         self._floor = question.floor if question.fill_floor is None else min(question.fill_floor, question.floor)
         self._lowest = lowest_match(self._floor)
+        self._able = self._matches >= self._lowest
         self._items: dict[MessageId, Item | None] = {}
         self._characters = 0
         self._statements: Mapping[MessageId, Statement] = {}
@@ -213,7 +214,7 @@ class Selection:
         del picked.statements[pick.limit :]
         if available > count:
             able_with_copies = sum(map(pool.count_with, able)) if pool.members else len(able)
-            above = int(np.count_nonzero((self._matches >= self._lowest) & pool.whole))
+            above = int(np.count_nonzero(self._able & pool.whole))
             picked.beyond += max(above - able_with_copies, 0)
         return picked
 

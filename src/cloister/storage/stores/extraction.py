@@ -7,7 +7,7 @@ from typing import Any, cast
 from cloister.domain.errors import DamagedRow
 from cloister.domain.extraction import Statement
 from cloister.domain.identifiers import MessageId, PoolId, ProjectId, SessionId, format_message_id
-from cloister.domain.maintenance.checksum import text_checksum
+from cloister.domain.maintenance.checksum import message_checksum
 from cloister.storage.interface import Row, Transaction, integers
 from cloister.storage.stores.messages import span
 
@@ -130,7 +130,7 @@ def _statement(row: Row) -> Statement:
     """A message to be extracted; a `DamagedRow` if its columns are not what was stored, so that nothing is made of them."""
     message, role, content, author, created_at, recalled_pool, *rest = cast(tuple[Any, ...], row)
     metadata, categories, checksum = rest
-    if checksum is not None and checksum != text_checksum(message, role, author, metadata, content, categories):
+    if checksum is not None and checksum != message_checksum(message, role, author, metadata, content, categories):
         raise DamagedRow("message", format_message_id(message))
     return Statement(
         id=MessageId(message),

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 from cloister.domain.conversation import STATUSES, Message, Role, Status
 from cloister.domain.errors import DamagedRow, NotFound
 from cloister.domain.identifiers import MAX_SEQUENCE, SEQUENCE_BITS, MessageId, PoolId, SessionId, format_message_id
-from cloister.domain.maintenance.checksum import text_checksum
+from cloister.domain.maintenance.checksum import message_checksum
 from cloister.domain.prompts.recalled_text import NO_POOL, shown_in
 from cloister.storage.interface import Row, Transaction, Value, integers
 from cloister.storage.stores.receipts.asked import remove_receipts_in_words_of
@@ -234,7 +234,7 @@ def columns_of(message: Message, indexed: Indexed) -> dict[str, Value]:
         "content": message.content,
         "recalled_pool_id": message.recalled_pool,
         "categories": categories,
-        "checksum": text_checksum(message.id, message.role, message.author, metadata, message.content, categories),
+        "checksum": message_checksum(message.id, message.role, message.author, metadata, message.content, categories),
     }
 
 
@@ -253,7 +253,7 @@ def message_of(row: Row) -> Message:
     ) = columns
     # fmt: on
     shown, is_current = _STORED_STATUS[status]
-    if checksum is not None and checksum != text_checksum(identity, role, author, metadata, content, categories):
+    if checksum is not None and checksum != message_checksum(identity, role, author, metadata, content, categories):
         raise DamagedRow("message", format_message_id(identity))
     # By position, because names take as long as all the rest.
     return Message(

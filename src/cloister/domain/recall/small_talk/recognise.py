@@ -44,9 +44,8 @@ def _follows_grammar(original: list[str], words: list[str]) -> bool:
     names = [at > 0 and word[0].isupper() and not word.isupper() for at, word in enumerate(original)]
     words = [word if word.isascii() else _plain(word) for word in words]
     unnamed = {word for word, is_name in zip(words, names, strict=True) if not is_name}
-    return any(
-        _vocabulary(number) >= unnamed and _grammar(number).matches(words, names) for number in range(len(_LANGUAGES))
-    )
+    possible = [number for number, known in enumerate(_vocabularies()) if known >= unnamed]
+    return any(_grammar(number).matches(words, names) for number in possible)
 
 
 def _is_unspaced_small_talk(text: str) -> bool:
@@ -79,10 +78,10 @@ _LANGUAGES = (
 _UNSPACED = tuple(_language(*language, _table(UNSPACED).translate(_SAME_CHARACTERS)) for language in unspaced.LANGUAGES)
 
 
-# A vocabulary is quickly made, and most queries have a word that is in none. A grammar takes some milliseconds.
+# Vocabularies are quickly made, and most queries have a word that is in none. A grammar takes some milliseconds.
 @cache
-def _vocabulary(number: int) -> frozenset[str]:
-    return vocabulary(_LANGUAGES[number][0])
+def _vocabularies() -> tuple[frozenset[str], ...]:
+    return tuple(vocabulary(rules) for rules, _, _ in _LANGUAGES)
 
 
 @cache

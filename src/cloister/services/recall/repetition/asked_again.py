@@ -141,15 +141,15 @@ class AskedWords:
     @cached_property
     def any_terms(self) -> frozenset[int]:
         """The terms in every language: that of a short text is not certain."""
-        return self.terms | _terms_of(self.words)
+        return self.terms.union(*self._by_word.values())
 
     @cached_property
     def subject(self) -> Sequence[frozenset[int]]:
         """The words that say what is asked for, or all if there are no others, each as its terms in every language."""
-        words = [word for word in sorted(self.words) if not self.terms.isdisjoint(_terms_of_word(word))]
+        words = [word for word, found in self._by_word.items() if not self.terms.isdisjoint(found)]
         asked = [word for word in words if word not in _foreign_words() and word not in REQUEST_WORDS]
         things = [word for word in asked if word not in ATTRIBUTE_WORDS]
-        return [_terms_of_word(word) for word in things or asked or words]
+        return [self._by_word[word] for word in things or asked or words]
 
     def others(self, found: frozenset[int]) -> frozenset[int]:
         """The terms that a message which asks the same does not have: neither the question's own nor of requests."""
@@ -166,6 +166,11 @@ class AskedWords:
     @cached_property
     def words(self) -> frozenset[str]:
         return frozenset(terms.words(self._spoken))
+
+    @cached_property
+    def _by_word(self) -> dict[str, frozenset[int]]:
+        """The terms of each word in every language."""
+        return {word: _terms_of_word(word) for word in sorted(self.words)}
 
 
 def may_ask(text: str) -> bool:
