@@ -123,8 +123,8 @@ class Speakers:
     def frequencies(self, asked: npt.NDArray[np.uint32]) -> npt.NDArray[np.int64]:
         """The number of rows by authors whose name has each term."""
         found = np.zeros(len(asked), np.int64)
-        for at in np.flatnonzero(np.isin(asked, list(self._by_term))).tolist():
-            found[at] = np.count_nonzero(self._of(self._by_term[int(asked[at])]))
+        for term in self._by_term.keys() & asked.tolist():
+            found[asked == term] = np.count_nonzero(self._of(self._by_term[term]))
         return found
 
     def wanted(self, words: Sequence[str], wanted: Wanted) -> npt.NDArray[np.bool_] | None:

@@ -44,6 +44,8 @@ def _follows_grammar(original: list[str], words: list[str]) -> bool:
     names = [at > 0 and word[0].isupper() and not word.isupper() for at, word in enumerate(original)]
     words = [word if word.isascii() else _plain(word) for word in words]
     unnamed = {word for word, is_name in zip(words, names, strict=True) if not is_name}
+    if not unnamed <= _all_words():
+        return False
     possible = [number for number, known in enumerate(_vocabularies()) if known >= unnamed]
     return any(_grammar(number).matches(words, names) for number in possible)
 
@@ -82,6 +84,11 @@ _UNSPACED = tuple(_language(*language, _table(UNSPACED).translate(_SAME_CHARACTE
 @cache
 def _vocabularies() -> tuple[frozenset[str], ...]:
     return tuple(vocabulary(rules) for rules, _, _ in _LANGUAGES)
+
+
+@cache
+def _all_words() -> frozenset[str]:
+    return frozenset[str]().union(*_vocabularies())
 
 
 @cache

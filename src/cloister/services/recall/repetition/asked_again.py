@@ -208,9 +208,9 @@ def ends_asking(text: str) -> bool:
 def repeats(text: str, found: frozenset[int], question: AskedWords) -> bool:
     """Whether a message, of which these are the terms, only asks the same again, and says nothing that the question does not say. A
     query that is no question, but some words to find, is not asked again by a message with these words."""
-    if not question.is_question or not (
-        _has_same_characters(text, question) if is_unspaced(text) else _has_same_words(text, found, question)
-    ):
+    # In this order, because most messages have other words.
+    has_same = _has_same_characters(text, question) if is_unspaced(text) else _has_same_words(text, found, question)
+    if not has_same or not question.is_question:
         return False
     if not ends_asking(text) or has_negation(text) != question.has_negation:
         return False
@@ -220,13 +220,11 @@ def repeats(text: str, found: frozenset[int], question: AskedWords) -> bool:
 
 
 def _has_same_words(text: str, found: frozenset[int], question: AskedWords) -> bool:
-    if question.share_of_subject(found) < _SAME_QUESTION:
-        return False
     more = question.others(found)
+    if len(more) > _MOST_IN_GREETING or question.share_of_subject(found) < _SAME_QUESTION:
+        return False
     if not more:
         return True
-    if len(more) > _MOST_IN_GREETING:
-        return False
     spoken = " ".join(sentence for sentence in sentences(text) if not is_small_talk(sentence))
     return not question.others(frozenset(terms.term_list(spoken))) and bool(spoken)
 
