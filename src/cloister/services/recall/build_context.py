@@ -25,6 +25,7 @@ from cloister.domain.recall.question import asked_part
 from cloister.domain.recall.wording.order import asks_for_order
 from cloister.domain.scope import Reach, Scope
 from cloister.domain.sessions.exclusions import NOTHING_EXCLUDED, Excluded, excluded_by
+from cloister.domain.sessions.unmoved import token_of
 from cloister.domain.timestamps import Clock
 from cloister.services.recall.context_request import (
     ContextRequest,
@@ -39,7 +40,7 @@ from cloister.services.recall.profile import Profiles
 from cloister.services.recall.recall import Recall
 from cloister.services.recall.selection import Pick, Question, Recalled, RecallTrace
 from cloister.services.recall.snapshot import read_snapshot
-from cloister.services.recall.unmoved import unmoved_token
+from cloister.services.recall.unmoved import first_token
 from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.filters import FilterStore, PassingMessages
 from cloister.storage.stores.messages import MessageStore
@@ -68,15 +69,15 @@ class ContextBuilder:
         limits = request.checked_limits()
         vector = None if request.semantic_limit == 0 else self.query_vector(reach, external_id, request.question)
 
-        def work(transaction: Transaction) -> tuple[Context, Session, bytes | None]:
+        def work(transaction: Transaction) -> tuple[Context, Session]:
             session = SessionStore(transaction).get(external_id)
-            context = self.build_within(transaction, session, request, limits, vector)
-            return context, session, TenantStore(transaction).secret() if request.bound_to is None else None
+            secret = TenantStore(transaction).secret() if request.bound_to is None else None
+            return self.build_within(transaction, session, request, limits, vector, secret=secret), session
 
-        context, session, secret = read_snapshot(self._database, reach, work)
-        if request.bound_to is not None:
+        context, session = read_snapshot(self._database, reach, work)
+        if request.bound_to is not None or context.unmoved_token is not None:
             return context
-        token = unmoved_token(self._database, reach, session, secret, shared=context.shared)
+        token = first_token(self._database, reach, session, shared=context.shared)
         return replace(context, unmoved_token=token)
 
     def build_for_scope(self, reach: Reach, scope: Scope, request: ContextRequest) -> Context:
@@ -115,8 +116,10 @@ class ContextBuilder:
         limits: Mapping[Method, int],
         vector: QueryVector | None,
         trace: RecallTrace | None = None,
+        secret: bytes | None = None,
     ) -> Context:
-        """The context of a session that the caller found in this transaction. `trace` is given how messages were selected."""
+        """The context of a session that the caller found in this transaction. `trace` is given how messages were selected. With the
+        tenant's secret the context has its token."""
         project = None if session.project is None else ProjectStore(transaction).get(session.project)
         scope = _scope(session, project)
         if request.bound_to is not None and scope != request.bound_to:
@@ -179,6 +182,7 @@ class ContextBuilder:
             excluded=self._recall.count_excluded(transaction, scope, question),
             stale=recalled.stale,
             project_name=None if project is None else project.name,
+            unmoved_token=None if secret is None else token_of(secret, session, shared=scope.shared),
         )
 
     def _question(

@@ -10,17 +10,14 @@ from cloister.storage.interface import Database, Transaction
 from cloister.storage.stores.tenants import ProjectStore, TenantStore
 
 
-def unmoved_token(
-    database: Database, reach: Reach, session: Session, secret: bytes | None, *, shared: bool
-) -> str | None:
-    """The token of a context. A tenant that has no secret yet gets one; None if nothing can be written now, when nothing could be
-    recorded either."""
-    if secret is None:
-        whole = Reach(tenant=reach.tenant)
-        with suppress(StorageError):
-            database.write(whole, lambda transaction: TenantStore(transaction).ensure_secret())
-        with database.read(whole) as transaction:
-            secret = TenantStore(transaction).secret()
+def first_token(database: Database, reach: Reach, session: Session, *, shared: bool) -> str | None:
+    """The token of a context in a tenant that has no secret yet, and gets one; None if nothing can be written now, when nothing
+    could be recorded either."""
+    whole = Reach(tenant=reach.tenant)
+    with suppress(StorageError):
+        database.write(whole, lambda transaction: TenantStore(transaction).ensure_secret())
+    with database.read(whole) as transaction:
+        secret = TenantStore(transaction).secret()
     return None if secret is None else token_of(secret, session, shared=shared)
 
 

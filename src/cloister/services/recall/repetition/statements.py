@@ -26,7 +26,7 @@ _MOST_COMPARED = 16
 class Statement:
     """A message, and the others that say the same. It has the best score and the best match of them."""
 
-    __slots__ = ("_item", "_length", "_members", "_said", "_unread", "id", "match", "own", "score")
+    __slots__ = ("_item", "_members", "_said", "_unread", "id", "length", "match", "own", "score")
 
     def __init__(self, item: Item, match: float, own: float, score: float) -> None:
         message = item.message
@@ -35,7 +35,7 @@ class Statement:
         self.own = own
         self.score = score
         self._item = item
-        self._length = len(message.content)
+        self.length = len(message.content)
         self._members = [(item, match)]
         self._said: Said | None = None
         self._unread = 0
@@ -75,7 +75,7 @@ class Statement:
 
     def is_nearly(self, other: "Statement") -> bool:
         """Whether two long messages say nearly the same. Texts are compared only where their lengths and the matches are alike."""
-        one, two = self._length, other._length
+        one, two = self.length, other.length
         shorter, longer = (one, two) if one < two else (two, one)
         return (
             shorter >= _SHORTEST_LONG
@@ -93,13 +93,14 @@ class Statement:
 
 
 def nearly_same(statements: Sequence[Statement], made: Statement) -> Statement | None:
-    """The first of the last statements that says nearly the same as the one that was made."""
-    match = made.match
-    if match < 0:
+    """The first of the last statements that says nearly the same as the one that was made. Most differ in length or match."""
+    match, length = made.match, made.length
+    if match < 0 or length < _SHORTEST_LONG:
         return None
     low, high = _BELOW * match, _ABOVE * match
+    shortest, longest = length * (1 - _NEAR_LENGTH) - 1, length / (1 - _NEAR_LENGTH) + 1
     for each in statements[-_MOST_COMPARED:]:
-        if low <= each.match <= high and each.is_nearly(made):
+        if shortest < each.length < longest and low <= each.match <= high and each.is_nearly(made):
             return each
     return None
 
