@@ -11,12 +11,13 @@ from cloister.bootstrap import Services
 from cloister.domain.conversation import Draft
 from cloister.domain.errors import CloisterError
 from cloister.domain.identifiers import TenantId
+from cloister.domain.reply import QUOTING_MODEL
 from cloister.domain.scope import Reach
 from cloister.interfaces.audit.app_client import AppAnswer, AppClient
 from cloister.interfaces.audit.grounds import Grounds
 from cloister.interfaces.audit.reads.chats import chats
 from cloister.interfaces.audit.reads.everything import reads_of
-from cloister.interfaces.audit.reads.read import CONSOLE, EVENTS, HTTP, MCP, Read, View
+from cloister.interfaces.audit.reads.read import ANTHROPIC, CONSOLE, EVENTS, HTTP, MCP, Read, View
 from cloister.interfaces.audit.report import Audit, NotAsked, Sightings
 from cloister.interfaces.audit.targets import QUESTION, Reader, Target
 from cloister.interfaces.mcp.extra import HOW_TO_INSTALL, is_installed
@@ -25,6 +26,7 @@ Progress = Callable[[int, int], None]
 LibraryReads = Callable[[TenantId, str, str], Sequence[tuple[str, object]]]
 """Recalls for a session of a tenant what fits a question, through the library: the names of its methods, and what they return."""
 _ANSWERED: Final = 200
+_FAILED: Final = 500
 _TOO_MANY: Final = 429
 _MOST_RETRIES: Final = 50
 _LARGEST_POOL: Final = 20_000
@@ -70,7 +72,11 @@ class AuditRun:
         with self._signed_in(sightings) as readers:
             # Replies quote what was recalled for them, and are stored: they are asked for last.
             asked = [(reader, read) for reader in readers for read in self._reads(reader)]
-            asked += [(reader, read) for reader in readers for read in self._chats(reader)]
+            replies = [(reader, read) for reader in readers for read in self._chats(reader)]
+            if fault := self._missing_messages(replies):
+                sightings.not_asked.append(NotAsked(door=f"{ANTHROPIC}, messages", reason=fault))
+                replies = [(reader, read) for reader, read in replies if read.door != ANTHROPIC]
+            asked += replies
             if not is_installed():
                 sightings.not_asked.append(NotAsked(door=MCP, reason=HOW_TO_INSTALL))
                 asked = [(reader, read) for reader, read in asked if read.door != MCP]
@@ -114,7 +120,7 @@ class AuditRun:
         """Questions that are answered with a reply. A model is asked in two targets only, since it costs money."""
         targets = self._grounds.targets
         inside = [target for target in targets if target.tenant == reader.reach.tenant]
-        is_quoted = self._services.chat.model.name == "recall-only"
+        is_quoted = self._services.chat.model.name == QUOTING_MODEL
         if reader.is_admin:
             chosen = inside if is_quoted and reader.reach.tenant == targets[0].tenant else inside[:2]
         else:
@@ -124,6 +130,16 @@ class AuditRun:
         if not reader.is_browser:
             return found
         return [replace(read, door=CONSOLE) for read in found if read.door == HTTP]
+
+    def _missing_messages(self, replies: Sequence[tuple[Reader, Read]]) -> str | None:
+        """Why the model's server answers no request in Anthropic's form, which many do not know, so that no reply can be shown."""
+        if self._services.chat.model.name == QUOTING_MODEL:
+            return None
+        for reader, read in replies:
+            if read.door == ANTHROPIC and read.is_answered:
+                status = self._answer(reader, read).status
+                return f"The model's server knows no requests in this form ({status})." if status >= _FAILED else None
+        return None
 
     def _answer(self, reader: Reader, read: Read) -> AppAnswer:
         """Waits where the server limits how many requests a key may make."""
