@@ -4,18 +4,21 @@ Of a module and not of the whole run: while Playwright is there it keeps an even
 """
 
 from collections.abc import Generator
+from functools import partial
 
 import pytest
 from playwright.sync_api import Browser
 
+from cloister.bootstrap import Services
 from cloister.models.openai.chat import OpenAiChatModel
 from cloister.models.openai.endpoint import Endpoint
 from support.clients.browser import WIDE, Desk, system_chromium
 from support.clients.chat_client import words
-from support.databases.engines import sqlite_engine
+from support.databases.engines import opened_engine
 from support.databases.folders import quick_folder
 from support.servers.fake_endpoint import FakeEndpoint, fake_endpoint, refusal
-from support.servers.http_server import Server, Tenant, Watch, serving, watched_sign_ins
+from support.servers.http_server import Server, Tenant, Watch, watched_sign_ins
+from support.servers.pairs import PAIR, serving_as_chosen
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +49,21 @@ def watch() -> Watch:
     return Watch()
 
 
-@pytest.fixture(scope="module")
-def server(the_model: FakeEndpoint, watch: Watch) -> Generator[Server]:
-    with quick_folder() as folder:
-        engine = sqlite_engine(folder / "data")
+@pytest.fixture(scope="module", params=["sqlite", "postgres"] if PAIR else ["sqlite"])
+def server(request: pytest.FixtureRequest, the_model: FakeEndpoint, watch: Watch) -> Generator[Server]:
+    """With a pair of servers on both engines (OPS-4); the console is the same on either."""
+
+    def services() -> Services:
         chat = OpenAiChatModel(Endpoint(url=the_model.url, model="fake", tries=1))
-        with engine.closing, serving(watched_sign_ins(engine.services(chat_model=chat), watch)) as running:
-            yield running
+        return watched_sign_ins(engine.services(chat_model=chat), watch)
+
+    postgres = partial(request.getfixturevalue, "postgres_server")
+    with (
+        quick_folder() as folder,
+        opened_engine(request.param, folder / "data", postgres) as engine,
+        serving_as_chosen(engine, services, model=the_model) as running,
+    ):
+        yield running
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from support.clients.browser import Desk, Slow, Tab, console_link
 from support.clients.chat_client import Gate, said, words
 from support.servers.fake_endpoint import FakeEndpoint, refusal
 from support.servers.http_server import Server, ServerProcess, Tenant, Watch
+from support.servers.pairs import one_process
 
 
 def test_a_link_works_once_and_leaves_no_code_behind(desk: Desk) -> None:
@@ -69,6 +70,7 @@ def test_signing_out_signs_out_every_tab(desk: Desk) -> None:
     expect(other.page.get_by_text("You’re signed out")).to_be_visible()
 
 
+@one_process
 @pytest.mark.parametrize("noticed", ["when something is sent", "by itself"])
 def test_an_expired_cookie_asks_to_sign_in_again_and_what_was_typed_is_still_there(
     desk: Desk, watch: Watch, noticed: str
