@@ -5,7 +5,6 @@ The modules with the patterns are imported at first use: compiling them takes 0.
 
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 
 from cloister.domain.extraction import (
     NO_GUIDANCE,
@@ -39,33 +38,15 @@ class Rules:
     ) -> list[ExtractedMemory]:
         """The lasting facts that users state about themselves, their family and their things, without the `known` ones. Rules
         cannot follow instructions; categories and importance are enforced by the caller."""
-        from cloister.models.rules.changes.doubts import says_returned
-        from cloister.models.rules.changes.supersession import NewMemory, Supersession
-        from cloister.models.rules.facts import speaker_named
-        from cloister.models.rules.memories import facts
+        from cloister.models.rules.changes.supersession import Supersession
+        from cloister.models.rules.learned.run import Run
 
-        already = {same_as(memory.content) for memory in known}
-        supersession = Supersession((*known, *of_user))
-        found: dict[bytes, NewMemory] = {}
+        run = Run(known={same_as(memory.content) for memory in known}, supersession=Supersession((*known, *of_user)))
         for statement in sorted(said, key=lambda one: (one.created_at, one.id)):
-            if statement.role != "user":
-                continue
-            with _LOCK:
-                returned = says_returned(statement.content)
-                for fact in facts(statement.content, statement.author):
-                    key = same_as(fact.content)
-                    before = found.get(key)
-                    if key in already:
-                        continue
-                    if before is not None and not before.over:
-                        before.sources.append(statement.id)
-                        continue
-                    # What was true, ended and is true again is one memory, of the last time that it was said.
-                    found.pop(key, None)
-                    speaker = speaker_named(statement.author)
-                    fact = replace(fact, returned=returned)
-                    found[key] = supersession.add(fact, speaker, statement.created_at, statement.id)
-        return [memory.extracted() for memory in found.values()]
+            if statement.role == "user":
+                with _LOCK:
+                    run.read(statement)
+        return [memory.extracted() for memory in run.found.values()]
 
     def read(
         self, manual: Sequence[ManualMemory], known: Sequence[KnownMemory], user: str | None, authors: Sequence[str]

@@ -121,7 +121,11 @@ _NOT_THE_OTHER = anchored(r"not (?:[\w'-]++ ?){1,3}$")
 
 def facts(content: str, author: str | None) -> list[Fact]:
     """The facts in the order in which they are stated; each once."""
-    said = sentences(content)
+    return facts_of(sentences(content), author)
+
+
+def facts_of(said: list[Sentence], author: str | None) -> list[Fact]:
+    """The facts in the sentences of one message."""
     if refusals.is_a_text_to_work_on(said):
         return []
     speaker = speaker_named(author)

@@ -13,11 +13,19 @@ _TOGETHER = ("engaged", "reunited")
 
 
 _WITH_ONE = ("relationship", "engaged", "married")
+_BETROTHED = ("fiancé", "fiancée")
+_NOT_MARRIED = ("boyfriend", "girlfriend", *_BETROTHED)
+PARTNERS = (*_NOT_MARRIED, "partner")
+"""Attributes whose value is the name of the one that a person is together with."""
 
 
 def contradicts(new: Stated, old: Stated) -> bool:
     """Whether `old` is no longer true after `new` was said."""
-    if new.family != old.family or new.dated:
+    if new.dated:
+        return False
+    if new.family == "relationship" and old.subject in PARTNERS:
+        return _partner_changed(new, old)
+    if new.family != old.family:
         return False
     match new.family:
         case "relationship":
@@ -61,6 +69,18 @@ def _is_large(home: Stated) -> bool:
     """Whether a home is a country or a state: one may live in a town and in its country at once."""
     name = " ".join(home.words)
     return (len(home.words) == 1 and name in table.COUNTRIES) or bool(_LARGE_AREA.match(name))
+
+
+def _partner_changed(new: Stated, old: Stated) -> bool:
+    """Whether a partner who was named ("their girlfriend is Emma") is one no longer, or has become more than that."""
+    partner = new.words[1:]
+    if partner and not overlap(partner, old.words):
+        return False
+    if not new.positive:
+        return bool(partner) or new.words[0] not in table.ENDED_BY
+    if new.words[0] in ("engaged", "married"):
+        return old.subject in _NOT_MARRIED and not (new.words[0] == "engaged" and old.subject in _BETROTHED)
+    return new.words[0] in ("single", "broken up", "divorced", "widowed")
 
 
 def _relationship_changed(new: Stated, old: Stated) -> bool:

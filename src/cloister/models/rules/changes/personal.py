@@ -139,7 +139,8 @@ def name(key: str, said: Predicate, *, marked: bool) -> tuple[Stated, ...]:
     if (stopped := _NOT_CALLED.match(key)) and not said.negated:
         return (_attribute("called", stopped["value"], positive=False, marked=True),)
     if (called := _CALLED.match(key)) and not (called["by"] and not marked):
-        return (_attribute("called", called["value"], positive=not said.negated, marked=marked),)
+        stated = _attribute("called", called["value"], positive=not said.negated, marked=marked)
+        return (stated, replace(stated, subject="name", exact=False)) if marked and stated.positive else (stated,)
     if said.negated:
         return ()
     if changed := _CHANGED_NAME.match(key):

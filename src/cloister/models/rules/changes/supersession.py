@@ -5,14 +5,14 @@ time. A memory that may be about the same fact but does not clearly change it ge
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cloister.domain.extraction import ExtractedMemory, KnownMemory
 from cloister.domain.identifiers import MemoryId, MessageId
 from cloister.domain.memory import same_as
 from cloister.models.rules.categories import IMPORTANCE, Category
 from cloister.models.rules.changes.canonical import canonical
-from cloister.models.rules.changes.conflicts import contradicts
+from cloister.models.rules.changes.conflicts import PARTNERS, contradicts
 from cloister.models.rules.changes.doubts import is_doubtful, is_of_another
 from cloister.models.rules.changes.habits import keeps_subject
 from cloister.models.rules.changes.stated import Family, Stated, subject_key
@@ -133,6 +133,39 @@ class Supersession:
         self._file(new, speaker)
         return new
 
+    def known_values(self, speaker: Speaker, said_at: int) -> list[tuple[Stated, "_Older"]]:
+        """What is known to be true of a speaker until this moment, each value once, with the memory that states it."""
+        self._read_known(speaker)
+        older = {
+            id(old): old for (subject, _), some in self._older.items() if subject == speaker.subject for old in some
+        }
+        return [
+            (value, old)
+            for old in older.values()
+            if old.said_at <= said_at and not old.over
+            for value in old.values
+            if value.words
+        ]
+
+    def reverse(
+        self, fact: Fact, speaker: Speaker, said_at: int, source: MessageId, known: tuple[Stated, "_Older"]
+    ) -> NewMemory:
+        """Add a memory by which a known liking or habit is over, or true again."""
+        stated, old = known
+        now = replace(stated, positive=not stated.positive, marked=True)
+        new = NewMemory(
+            fact=fact,
+            speaker=speaker,
+            family=stated.family,
+            values=(now,),
+            said_at=said_at,
+            sources=[source],
+            stored=fact.content,
+        )
+        _end(new, now, [old])
+        self._file(new, speaker)
+        return new
+
     def _decide(self, new: NewMemory) -> None:
         for stated in new.values:
             ended = [
@@ -164,7 +197,8 @@ class Supersession:
 
     def _before(self, new: NewMemory, stated: Stated) -> list[_Older]:
         """What is known to have been true of the same kind when the memory was said."""
-        older = self._older.get((new.speaker.subject, _kind(stated)), [])
+        kinds = [_kind(stated), *(PARTNERS if stated.family == "relationship" else ())]
+        older = [old for kind in kinds for old in self._older.get((new.speaker.subject, kind), ())]
         return [old for old in older if old.said_at <= new.said_at and not old.over]
 
     def _read_known(self, speaker: Speaker) -> None:

@@ -18,6 +18,8 @@ from cloister.models.rules.tables.notation import words
 from cloister.models.rules.tables.words import NAMES, OCCUPATION, RELATION
 
 _LONGEST = 240
+_QUOTED = " (“"
+"""What follows are the words from which a memory was concluded."""
 _MODIFIERS = r"(?P<modifiers>(?:(?:current|new|main|present|own|all-time|absolute|official) )*)"
 _ATTRIBUTE = anchored(
     rf"{_MODIFIERS}(?P<name>[\w' -]{{2,60}}?) (?P<verb>is|are|(?:has )?changed to|has become|became)(?: called| named)?"
@@ -42,6 +44,7 @@ _ATTRIBUTES: tuple[tuple[str, Anchored], ...] = (
         ),
     ),
 )
+_PARTNERS_NAME = linear(r"^(boyfriend|girlfriend|fiancé|fiancée|partner)'s name$")
 _FAVOURITE = anchored(
     r"(?P<value>.{2,50}?) (?:is|are) (?P<whose>.{2,80}'s) (?P<modifiers>(?:new )?)(?P<name>favou?rite [\w -]{2,40})$"
 )
@@ -110,7 +113,7 @@ _NAMES = frozenset({"name", "last name", "first name", "called", "nickname"})
 
 def stated_values(content: str, speaker: Speaker) -> tuple[Stated, ...]:
     """What the memory may state of this speaker, the likeliest first; nothing if it is about somebody else."""
-    text = content.strip().removesuffix(".")
+    text = content.partition(_QUOTED)[0].strip().removesuffix(".")
     if len(text) > _LONGEST:
         return ()
     if text.startswith(f"{speaker.whose} "):
@@ -269,7 +272,7 @@ def _of_attribute(text: str) -> tuple[Stated, ...]:
 
 
 def _attribute_value(name: str, value: str, *, marked: bool) -> tuple[Stated, ...]:
-    attribute = name.casefold()
+    attribute = _PARTNERS_NAME.sub(r"\1", name.casefold())
     subject = next((subject or attribute for subject, pattern in _ATTRIBUTES if pattern.match(attribute)), None)
     if subject is None:
         return ()
