@@ -6,7 +6,6 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from google.adk.events.event import Event
@@ -198,12 +197,13 @@ def over_mem0(house: House, name: str, place: Place, user: str | None) -> None:
 def adk_service(house: House, name: str, place: Place, user: str | None) -> str:
     """The memory service of the ADK has a user, and names its sessions itself."""
     given: dict[str, Any] = {} if place == DEFAULT else {"project_id": place}
-    external_id = ":".join(("adk", "house", quote(user or "", safe=""), quote(name, safe="")))
-    event = Event(author="user", content=types.Content(role="user", parts=[types.Part(text=fact(external_id))]))
+    before = {session.external_id for session in house.embedded.sessions(user_id=user, limit=200)}
+    event = Event(author="user", content=types.Content(role="user", parts=[types.Part(text=fact(name))]))
     service = CloisterMemoryService(house.remote, app_name="house", user_id=user or "", **given)
     said = Session(id=name, app_name="house", user_id=user or "", events=[event])
     asyncio.run(service.add_session_to_memory(said))
-    return external_id
+    made = {session.external_id for session in house.embedded.sessions(user_id=user, limit=200)} - before
+    return made.pop()
 
 
 _TYPESCRIPT = """
@@ -260,17 +260,20 @@ def test_the_same_call_gives_the_same_pool_through_every_way_in(house: House, pl
     ways = {way: say for way, say in WAYS.items() if place is not None or not way.startswith(ALWAYS_IN_A_PROJECT)}
     names = {way: f"{place} {number}".replace(" ", "-") for number, way in enumerate(ways)}
     user = f"ana-{place}"
+    facts: dict[str, str] = {}
     for way, say in ways.items():
+        said = fact(names[way])
         names[way] = say(house, names[way], given, user) or names[way]
+        facts[names[way]] = said
     made = {way: house.embedded.session(name) for way, name in names.items()}
     assert {way: (session.project_id, session.user_id) for way, session in made.items()} == dict.fromkeys(
         ways, (expected, user)
     )
     for way, name in names.items():
         recalled = house.embedded.context(name, QUESTION, semantic_limit=200, min_relevance=0).relevant_history
-        assert {item.session_id for item in recalled if item.content == fact(item.session_id)} == {*names.values()} - {
-            name
-        }, way
+        assert {item.session_id for item in recalled if item.content == facts.get(item.session_id)} == {
+            *names.values()
+        } - {name}, way
     for number, other in enumerate((f"ben-{place}", None)):
         asks = f"{place}-other-{number}"
         house.embedded.create_session(asks, user_id=other, project_id=expected)
