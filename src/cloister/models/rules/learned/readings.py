@@ -19,10 +19,9 @@ from cloister.models.rules.learned.weights import Question, Weights, weights
 from cloister.models.rules.sentences import Sentence
 
 _MOST_TOGETHER = 3
-_LONGEST_TOGETHER = 220
-_MOST_UNITS = 12
+_LONGEST_TOGETHER = 160
 _MOST_KNOWN = 24
-SURE = 0.9
+SURE = 0.95
 LIKELY = 0.85
 """How likely a reading must be: of what nothing is known, and of what takes the place of a known value."""
 _SAYS_I = linear(r"\b(?:i|my|me|our|we|us)\b", IGNORECASE)
@@ -137,7 +136,7 @@ _COUPLE = linear(
     IGNORECASE,
 )
 _TIED = frozenset({"<while>", "<later>", "<long>", "today"})
-SURE_OF_CHANGE = 0.9
+SURE_OF_CHANGE = 0.97
 CERTAIN = 0.98
 """How likely a change of a liking or habit must be, and how likely if patterns found another one in the message."""
 
@@ -166,20 +165,20 @@ class Reversal:
 
 
 def texts(said: Sequence[Sentence], known: Sequence[Stated]) -> list[str]:
-    """The parts of a message that are read together, in the speaker's own voice, as statements. What cannot state anything is left
-    out first: most messages end here."""
+    """What classifiers read of a message, in the speaker's own voice, as statements: nothing of a longer one, as they learned from
+    short ones. What cannot state anything is left out first: most messages end here."""
     kept: list[Sentence] = []
     for sentence in said:
         if refusals.hands_over_the_voice(sentence):
             break
         kept.append(refusals.as_statement(sentence))
+    if len(kept) > _MOST_TOGETHER or sum(len(one.text) for one in kept) > _LONGEST_TOGETHER:
+        return []
     if not any(_may_state(one.text, known) for one in kept) or refusals.is_a_text_to_work_on([*said]):
         return []
     stated = [f"{expanded(one.text)}{'?' if one.asked else '.'}" for one in kept if not _is_refused(one)]
     together = " ".join(stated)
-    if len(stated) <= _MOST_TOGETHER and len(together) <= _LONGEST_TOGETHER:
-        return [together] if stated else []
-    return [text for text in stated[:_MOST_UNITS] if len(text) <= _LONGEST_TOGETHER]
+    return [together] if stated else []
 
 
 def _may_state(text: str, known: Sequence[Stated]) -> bool:
