@@ -66,6 +66,21 @@ def test_what_one_process_writes_moves_or_deletes_the_others_see_at_their_next_r
         assert recalled("ask-kitchen") == []
 
 
+def test_opened_twice_in_one_process_it_keeps_its_locks_and_its_log(tmp_path: Path) -> None:
+    """To read the file beside SQLite released the locks, so that the next process that looked into it deleted its log."""
+    look = "import sqlite3, sys\nfound = sqlite3.connect(sys.argv[1])\nfound.execute('SELECT 1 FROM message')\nfound.close()"
+    with Cloister(tmp_path) as first:
+        first.create_session("s")
+        first.record("s", "user", "Before.")
+        with Cloister(tmp_path) as second:
+            subprocess.run([sys.executable, "-c", look, tmp_path / "cloister.db"], check=True)
+            assert (tmp_path / "cloister.db-wal").exists()
+            second.record("s", "user", "By the second.")
+        first.record("s", "user", "After.")
+    with Cloister(tmp_path) as again:
+        assert [message.content for message in again.messages("s")] == ["Before.", "By the second.", "After."]
+
+
 def test_three_processes_writing_moving_and_deleting_at_once_agree_in_the_end(tmp_path: Path) -> None:
     with Cloister(tmp_path) as memory, ExitStack() as stack:
         project = memory.create_project("Shared").project_id

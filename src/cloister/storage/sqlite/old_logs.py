@@ -8,6 +8,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+import apsw
+
 from cloister.domain.errors import StorageUnavailable
 
 KEY_FILE = "local.key"
@@ -63,9 +65,8 @@ def refuse_lost(path: Path) -> None:
 def refuse_damaged(path: Path) -> None:
     """Refuse a file that is no SQLite database before SQLite opens it: it would delete the log next to it."""
     try:
-        with path.open("rb") as file:
-            header = file.read(len(_HEADER))
-    except OSError:
+        header = _first_bytes(path)
+    except apsw.Error:
         return  # SQLite says why
     if not header or header == _HEADER:
         return
@@ -76,6 +77,16 @@ def refuse_damaged(path: Path) -> None:
         else ""
     )
     raise StorageUnavailable(f"{path} is damaged or not a database. Nothing was changed; restore a backup.{kept}")
+
+
+def _first_bytes(path: Path) -> bytes:
+    """Read through SQLite, which keeps the file open while this process has the database open: to close it would release the locks
+    of those connections, and another process that comes and goes would delete the log under them."""
+    file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
+    try:
+        return file.xRead(len(_HEADER), 0)
+    finally:
+        file.xClose()
 
 
 def _settle(path: Path) -> None:
