@@ -3,6 +3,8 @@
 import type { Project, Session } from "./api/shapes";
 
 export const NO_PROJECT = "No project";
+/** What the server warns of when a prompt is saved. */
+export const NO_MEMORY_IN_PROMPT = "Saved. This prompt has no placeholder for memory, so the model will be given none of it.";
 
 /** The name of a project as a label. */
 export function placeName(project: string | null, projects: readonly Project[]): string {
@@ -64,6 +66,11 @@ function readersOf(user: string | null, project: string | null, projects: readon
   const chats = `chats ${inPlace(project, projects)}`;
   if (isSharedByMembers(project, projects)) return `all ${chats}`;
   return user === null ? `${chats} that have no user` : `${user}’s ${chats}`;
+}
+
+/** What pinning does: without a model, only what matches is quoted. */
+export function pinnedSentence(hasModel: boolean): string {
+  return hasModel ? "Pinned. The model is given it with every question." : "Pinned. No model is connected; once one is, it is given this with every question.";
 }
 
 /** A number and its noun, in the reader's way of writing numbers. */

@@ -100,7 +100,7 @@ def test_a_card_that_was_pinned_offers_to_unpin_it(desk: Desk) -> None:
     card = ask(tab, "What does Anna play?").get_by_role("listitem").filter(has_text="memory").first
     card.get_by_role("button", name="Actions").click()
     tab.page.get_by_role("menuitem", name="Pin", exact=True).click()
-    expect(tab.page.get_by_text("Pinned: it is recalled every time.")).to_be_visible()
+    expect(tab.page.get_by_text("Pinned. The model is given it with every question.")).to_be_visible()
     card.get_by_role("button", name="Actions").click()
     expect(tab.page.get_by_role("menuitem", name="Unpin", exact=True)).to_be_visible()
 

@@ -88,7 +88,7 @@ def test_a_card_says_that_its_memory_was_corrected_since(desk: Desk) -> None:
     card = drawer.get_by_role("listitem").filter(has_text="viola").first
     expect(card).to_contain_text("Corrected since: the model was given other words.")
     tab.converse("And what does my neighbour Anna play?", "Noted.")
-    badge(tab).click()
+    expect(drawer).to_contain_text("Reply to “And what does my neighbour Anna play?”")
     card = drawer.get_by_role("listitem").filter(has_text="viola").first
     expect(card).to_be_visible()
     expect(card).not_to_contain_text("Corrected since")
@@ -139,7 +139,7 @@ def test_a_memory_is_corrected_pinned_hidden_here_and_forgotten_from_its_card(de
     dialog.get_by_role("button", name="Save").click()
     expect(card).to_contain_text("viola")
     menu(tab, card, "Pin")
-    expect(tab.page.get_by_text("Pinned: it is recalled every time.")).to_be_visible()
+    expect(tab.page.get_by_text("Pinned. The model is given it with every question.")).to_be_visible()
     (memory,) = desk.tenant.admin.everything("/v1/sessions/cello/memories")
     assert (memory["content"], memory["pinned"]) == ("The user's neighbour Anna plays the viola.", True)
     menu(tab, card, "Not relevant here")

@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
 import type { Session } from "../api/shapes";
-import { useHouse, useHouseState } from "../house";
+import { RECALL_ONLY, useHouse, useHouseState } from "../house";
 import { Icon } from "../parts/icon";
 import { useAnchor, useArrival } from "../router";
 import { useTab } from "../tab";
@@ -16,10 +16,12 @@ import { Message, type MessageActions } from "./message/message";
 import { Writing } from "./message/reply";
 import { EmptyChat, Nothing, placeOfNew } from "./new-chat";
 import { notifyOfReply } from "./notifications";
-import type { Said } from "./talk/said";
+import { questionOf, type Said } from "./talk/said";
 import { useTalk } from "./talk/use-talk";
 import { useSpoken } from "./use-spoken";
 
+/** What is said to have a stopped reply continued: the model is given what it had written. */
+const CONTINUE = "Continue.";
 const LOST = "The server stopped before this reply was finished, so it wasn’t saved. What arrived stays here until you leave this page.";
 
 /** The conversation of this tab. `inside` says whether it is shown in a window over another page. */
@@ -53,7 +55,7 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
 
   const isNew = phase === "new" && messages.length === 0;
   const isEmpty = phase === "here" && messages.length === 0 && !busy;
-  const shownTitle = isNew ? "New chat" : phase === "missing" ? "Not found" : title;
+  const shownTitle = isNew ? "New chat" : phase === "missing" ? "Not found" : phase === "gone" ? "Deleted chat" : title;
   useEffect(() => {
     document.title = isNew ? "Cloister" : `${shownTitle} · Cloister`;
   }, [isNew, shownTitle]);
@@ -66,27 +68,31 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
     setEditing(message && { message, text: message.text });
     if (message === null) document.getElementById("composer")?.focus();
   });
-  const open = useStable((message: Said) => setDrawer(drawer === message.id ? null : message.id));
+  const newest = messages.findLast((message) => message.receipt !== null && message.id !== null);
+  const asked = drawer === null ? undefined : drawer.follows ? newest : messages.find((message) => message.id === drawer.message);
+  const open = useStable((message: Said) => setDrawer(message.id === null || message.id === asked?.id ? null : { message: message.id, follows: message === newest }));
+  const send = useStable((text: string, files: readonly Attached[]) => {
+    setToEnd((before) => before + 1);
+    return talk.send(text, files);
+  });
   const actions = useMemo<MessageActions>(
     () => ({
       onEdit: edit,
       onResend: (message, text) => void resend(message, text),
       onRegenerate: (message) => void talk.regenerate(message),
+      onContinue: () => void send(CONTINUE, []),
       onRecalled: open,
       onChoose: (message) => void talk.choose(message),
       onDelete: setDeleting,
     }),
-    [talk, edit, resend, open, setDeleting],
+    [talk, edit, resend, send, open, setDeleting],
   );
-  const send = (text: string, files: readonly Attached[]) => {
-    setToEnd((before) => before + 1);
-    return talk.send(text, files);
-  };
   const last = messages.at(-1);
+  const model = session?.model ?? models?.[0];
+  const isLeaving = leaving.has(id);
   const awaited = busy && last?.status !== "writing";
   const isLost = last?.status === "lost";
   const unanswered = !busy && phase === "here" && (isLost || (last?.role === "user" && last.id !== null)) && house.mayWrite;
-  const asked = drawer === null ? null : messages.find((message) => message.id === drawer);
   return (
     <div className={asked ? "chat with-drawer" : "chat"}>
       <section
@@ -99,7 +105,7 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
           composer.current?.attach([...event.dataTransfer.files]);
         }}
       >
-        <ChatHead title={shownTitle} session={shownSession(session, phase === "gone" || leaving.has(id))} id={id} isNew={isNew} place={place} />
+        <ChatHead title={shownTitle} session={shownSession(session, phase === "gone" || isLeaving)} id={id} isNew={isNew} place={place} />
         <MessageList
           talk={talk}
           state={state}
@@ -134,9 +140,10 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
               message={message}
               session={id}
               versions={message.id === null ? undefined : state.versions.get(message.id)}
-              locked={busy || !house.mayWrite}
+              locked={busy || !house.mayWrite || isLeaving}
               editing={editing?.message.key === message.key ? editing.text : null}
               isFresh={state.fresh.has(message.key)}
+              mayContinue={message === last && model !== RECALL_ONLY}
               isFound={anchor !== null && message.id === anchor}
               actions={actions}
             />
@@ -154,8 +161,8 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
             key={inside ? "inside" : "page"}
             session={id}
             busy={busy}
-            disabled={!house.mayWrite || phase === "gone" || phase === "missing" || phase === "loading" || leaving.has(id)}
-            takesImages={imageModels.has(session?.model ?? models?.[0] ?? "")}
+            disabled={!house.mayWrite || phase === "gone" || phase === "missing" || phase === "loading" || isLeaving}
+            takesImages={imageModels.has(model ?? "")}
             onSend={send}
             onStop={() => void talk.stop()}
             onEditLast={() => {
@@ -169,7 +176,9 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
       {deleting?.id && (
         <DeleteMessage talk={talk} message={deleting.id} versions={state.versions.get(deleting.id)} onClose={() => setDeleting(null)} />
       )}
-      {asked?.id && <Recalled key={asked.id} session={id} project={place} message={asked.id} onClose={() => setDrawer(null)} />}
+      {asked?.id && (
+        <Recalled key={drawer?.message} session={id} project={place} message={asked.id} question={questionOf(messages, asked)} onClose={() => setDrawer(null)} />
+      )}
     </div>
   );
 }
@@ -178,17 +187,23 @@ function shownSession(session: Session | undefined, isLeaving: boolean): Session
   return session && !isLeaving ? session : null;
 }
 
+/** The reply that was opened; with `follows`, the newest one at any time. */
+interface Opened {
+  message: string;
+  follows: boolean;
+}
+
 /** The drawer of one reply. Escape closes it, and what had the focus before has it again. */
-function useDrawer(): [message: string | null, show: (message: string | null) => void] {
-  const [message, setMessage] = useState<string | null>(null);
+function useDrawer(): [opened: Opened | null, show: (opened: Opened | null) => void] {
+  const [opened, setOpened] = useState<Opened | null>(null);
   const opener = useRef<HTMLElement | null>(null);
-  const show = useCallback((next: string | null) => {
+  const show = useCallback((next: Opened | null) => {
     if (next !== null) opener.current = document.activeElement as HTMLElement | null;
     else opener.current?.focus({ preventScroll: true });
-    setMessage(next);
+    setOpened(next);
   }, []);
   useEffect(() => {
-    if (message === null) return;
+    if (opened === null) return;
     const press = (event: KeyboardEvent) => {
       if (event.key !== "Escape" || event.defaultPrevented || document.querySelector("dialog[open]:not(.over)")) return;
       event.preventDefault();
@@ -196,8 +211,8 @@ function useDrawer(): [message: string | null, show: (message: string | null) =>
     };
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
-  }, [message, show]);
-  return [message, show];
+  }, [opened, show]);
+  return [opened, show];
 }
 
 /** A function that stays the same while what it does changes: messages are not drawn again for it. */

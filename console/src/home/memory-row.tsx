@@ -10,6 +10,7 @@ import { Icon } from "../parts/icon";
 import { Menu, type Choice } from "../parts/menu";
 import { Source } from "../parts/source";
 import { toast } from "../parts/toasts";
+import { pinnedSentence } from "../words";
 import { When } from "../parts/when";
 import { follow, go, userAddress } from "../router";
 import { HistoryDialog } from "./history-dialog";
@@ -39,7 +40,7 @@ export function MemoryRow({ memory, about, onChanged }: { memory: Memory; about?
         {
           label: isPinned ? "Unpin" : "Pin",
           icon: "pin",
-          act: () => void attempt(() => changeMemory(memory.id, { pinned: !isPinned }), isPinned ? "Unpinned." : "Pinned: it is recalled every time.", undo),
+          act: () => void attempt(() => changeMemory(memory.id, { pinned: !isPinned }), isPinned ? "Unpinned." : pinnedSentence(house.hasModel), undo),
         },
         history,
         status === "retracted"

@@ -12,6 +12,16 @@ interface Props {
   isKept?: boolean;
 }
 
+const FIELD = ["input:not([hidden])", "textarea", "select"].map((each) => `${each}:enabled`).join();
+const SAFE_BUTTON = ".actions button:not(.grave, .primary):enabled";
+
+/** Where one begins: the first field, or else a button that changes nothing. `autoFocus` is too early in a dialog that is not open yet. */
+function focusFirst(dialog: HTMLDialogElement): void {
+  const field = dialog.querySelector<HTMLElement>(FIELD);
+  const chosen = field instanceof HTMLInputElement && field.type === "radio" ? dialog.querySelector<HTMLElement>("input[type=radio]:checked") : null;
+  (chosen ?? field ?? dialog.querySelector<HTMLElement>(SAFE_BUTTON))?.focus();
+}
+
 /**
  * The browser's own modal dialog: focus stays inside, Escape closes it, and what is behind is inert. A click outside closes it too, unless
  * something was typed in it.
@@ -24,7 +34,10 @@ export function Dialog({ title, onClose, children, className, isKept = false }: 
   const heading = useId();
   useEffect(() => {
     const dialog = shown.current;
-    if (dialog && !dialog.open) dialog.showModal();
+    if (dialog && !dialog.open) {
+      dialog.showModal();
+      focusFirst(dialog);
+    }
     return () => dialog?.close();
   }, []);
   // Outside of what opened it, so that it looks the same wherever that is.

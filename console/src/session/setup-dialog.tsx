@@ -5,6 +5,7 @@ import type { Session } from "../api/shapes";
 import { RECALL_ONLY, useHouse, useHouseState } from "../house";
 import { Dialog } from "../parts/dialog";
 import { toast } from "../parts/toasts";
+import { NO_MEMORY_IN_PROMPT } from "../words";
 import { HiddenHere } from "./hidden-here";
 
 const PLACEHOLDERS = ["{MEMORY.CONTEXT}", "{RELEVANT.HISTORY}", "{ENTITIES}", "{OBSERVATIONS}"];
@@ -30,7 +31,7 @@ export function SetupDialog({ id, session, project, onClose }: Props) {
     const fields = { model: model || null, system_prompt: prompt.trim() ? prompt : null };
     try {
       const saved = await (session ? house.change(id, fields) : house.create(id, { ...fields, project_id: project }));
-      for (const warning of saved.warnings) toast(warning, { seconds: 10 });
+      if (saved.warnings.length > 0) toast(NO_MEMORY_IN_PROMPT, { seconds: 10 });
       onClose();
     } catch (error) {
       setProblem(sentence(error));

@@ -4,6 +4,7 @@ import { patch, sentence } from "../api/client";
 import type { Project, ProjectSettings } from "../api/shapes";
 import { Dialog } from "../parts/dialog";
 import { toast } from "../parts/toasts";
+import { NO_MEMORY_IN_PROMPT } from "../words";
 import { count } from "../words";
 
 interface Fields {
@@ -40,7 +41,7 @@ export function ProjectForm({ project, save, onClose }: Props) {
         return;
       }
       const saved = await save({ name: name.trim(), member_visibility: visibility, settings });
-      for (const warning of saved.warnings) toast(warning, { seconds: 10 });
+      if (saved.warnings.length > 0) toast(NO_MEMORY_IN_PROMPT, { seconds: 10 });
       onClose();
     } catch (error) {
       setProblem(sentence(error));

@@ -9,6 +9,7 @@ import { Menu, type Choice } from "../../parts/menu";
 import { Source } from "../../parts/source";
 import { toast } from "../../parts/toasts";
 import { When } from "../../parts/when";
+import { pinnedSentence } from "../../words";
 import { CorrectDialog } from "./correct-dialog";
 import { ForgetItem } from "./forget-item";
 
@@ -80,7 +81,7 @@ function useChoices(item: ReceiptItem, session: string, setDoing: (what: "correc
     {
       label: isPinned ? "Unpin" : "Pin",
       icon: "pin",
-      act: () => void attempt(() => changeMemory(item.id, { pinned: !isPinned }), isPinned ? "Unpinned." : "Pinned: it is recalled every time.", () => changeMemory(item.id, { pinned: isPinned })),
+      act: () => void attempt(() => changeMemory(item.id, { pinned: !isPinned }), isPinned ? "Unpinned." : pinnedSentence(house.hasModel), () => changeMemory(item.id, { pinned: isPinned })),
     },
     ...choices,
   ];

@@ -9,7 +9,7 @@ import { useAnswer } from "../../parts/use-answer";
 import { follow, go, projectAddress } from "../../router";
 import { HiddenHere } from "../../session/hidden-here";
 import { SetupDialog } from "../../session/setup-dialog";
-import { inPlace, placeName } from "../../words";
+import { inPlace, placeName, titleFrom } from "../../words";
 import { Card } from "./card";
 import { PromptDialog } from "./prompt-dialog";
 
@@ -18,10 +18,12 @@ interface Props {
   project: string | null;
   /** The reply. */
   message: string;
+  /** What it answers. */
+  question: string | null;
   onClose: () => void;
 }
 
-export function Recalled({ session, project, message, onClose }: Props) {
+export function Recalled({ session, project, message, question, onClose }: Props) {
   const receipt = useAnswer(receiptIdOf(message), getReceipt);
   const [showsPrompt, setShowsPrompt] = useState(false);
   const [round, setRound] = useState(0);
@@ -40,6 +42,7 @@ export function Recalled({ session, project, message, onClose }: Props) {
           <Icon name="close" />
         </button>
       </header>
+      {question !== null && <p className="hint reply-to" title={question.slice(0, 500)}>Reply to “<bdi>{titleFrom(question)}</bdi>”</p>}
       {receipt.problem && <p className="trouble" role="alert">{receipt.problem}</p>}
       {!receipt.answer && !receipt.problem && <p className="hint" role="status">Loading…</p>}
       {receipt.answer && <Found receipt={receipt.answer} session={session} project={project} onChanged={onChanged} onLeave={onLeave} />}

@@ -11,10 +11,11 @@ import { useAnswer } from "../../parts/use-answer";
 import { count } from "../../words";
 import { below, type Versions } from "../talk/branches";
 import type { Talk } from "../talk/talk";
+import { onFirstClick } from "./first-click";
 
 export function DeleteButton({ locked, onClick }: { locked: boolean; onClick: () => void }) {
   return (
-    <button type="button" className="quiet" disabled={locked} onClick={onClick} aria-label="Delete" title="Delete">
+    <button type="button" className="quiet" disabled={locked} onClick={onFirstClick(onClick)} aria-label="Delete" title="Delete">
       <Icon name="trash" />
     </button>
   );

@@ -16,6 +16,7 @@ export interface MessageActions {
   onEdit: (message: Said | null) => void;
   onResend: (message: Said, text: string) => void;
   onRegenerate: (message: Said) => void;
+  onContinue: () => void;
   onRecalled: (message: Said) => void;
   onChoose: (message: string) => void;
   onDelete: (message: Said) => void;
@@ -30,6 +31,8 @@ export interface MessageProps {
   editing: string | null;
   /** Whether the reply ended while this tab followed it. */
   isFresh: boolean;
+  /** Whether the model can be asked to go on with it, if it was stopped. */
+  mayContinue: boolean;
   isFound: boolean;
   actions: MessageActions;
 }

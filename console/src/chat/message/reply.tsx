@@ -5,23 +5,29 @@ import type { Said } from "../talk/said";
 import { Words } from "../words/markdown";
 import { BranchPicker } from "./branch-picker";
 import { DeleteButton } from "./delete-message";
+import { onFirstClick } from "./first-click";
 import type { MessageProps } from "./message";
 import { isRecallReply, RecallReply } from "./recall-reply";
 
-export function Reply({ message, session, versions, locked, isFresh, isFound, actions }: MessageProps) {
+export function Reply({ message, session, versions, locked, isFresh, mayContinue, isFound, actions }: MessageProps) {
   const writing = message.status === "writing";
   return (
     <article id={message.id ?? undefined} className={isFound ? "message reply found" : "message reply"} aria-label="Reply" aria-busy={writing} data-key={message.key}>
       <Body message={message} session={session} isFresh={isFresh} />
       {writing && <Writing begun={message.text !== ""} />}
-      {message.status === "partial" && <p className="cut" role={isFresh ? "alert" : undefined}>Stopped.{message.error ? ` ${message.error}` : ""}</p>}
+      {message.status === "partial" && (
+        <p className="cut">
+          <span role={isFresh ? "alert" : undefined}>Stopped.{message.error ? ` ${message.error}` : ""}</span>{" "}
+          {mayContinue && !locked && <button type="button" className="link" onClick={onFirstClick(actions.onContinue)}>Continue</button>}
+        </p>
+      )}
       {message.status === "lost" && <p className="cut">Not stored.</p>}
       {!writing && (
         <footer>
           <RecalledBadge message={message} onClick={() => actions.onRecalled(message)} />
           <CopyButton text={() => message.text} label="Copy the reply" />
           {message.id && (
-            <button type="button" className="quiet" disabled={locked} onClick={() => actions.onRegenerate(message)} aria-label="Regenerate" title="Regenerate">
+            <button type="button" className="quiet" disabled={locked} onClick={onFirstClick(() => actions.onRegenerate(message))} aria-label="Regenerate" title="Regenerate">
               <Icon name="retry" />
             </button>
           )}
@@ -50,7 +56,7 @@ function RecalledBadge({ message, onClick }: { message: Said; onClick: () => voi
   if (!message.id || receipt === null) return null;
   const text = !receipt.placeholders ? "No memory given" : receipt.given === 0 ? "Nothing recalled" : `Recalled ${receipt.given}`;
   return (
-    <button type="button" className="recalled-button" aria-haspopup="dialog" onClick={onClick}>
+    <button type="button" className="recalled-button" aria-haspopup="dialog" onClick={onFirstClick(onClick)}>
       <Icon name="leaf" />
       {text}
     </button>

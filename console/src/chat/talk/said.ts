@@ -63,6 +63,12 @@ function attachmentOf(value: unknown): Attachment | null {
   return typeof name === "string" && typeof part === "number" && typeof parts === "number" ? { name, part, parts } : null;
 }
 
+/** The words of the user that a reply answers; null where they are not loaded. */
+export function questionOf(messages: readonly Said[], reply: Said): string | null {
+  const before = messages.slice(0, messages.indexOf(reply));
+  return before.findLast((message) => message.role === "user" && !message.attachment)?.text ?? null;
+}
+
 /** Without the replies that a running turn is about to replace. */
 export function upToTheQuestion(messages: readonly Said[]): Said[] {
   const last = messages.findLastIndex((message) => message.role === "user");
