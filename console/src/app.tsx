@@ -123,12 +123,12 @@ function Shell() {
       </div>
       <div id="aside" className="aside"><Sidebar onLeave={close} /></div>
       {aside && <button type="button" className="veil" aria-label="Close the list" onClick={close} />}
-      <main id="main">
+      <main id="main" tabIndex={-1}>
         {!loaded ? null : onChat ? <Chat /> : <RoutePage route={route} />}
         {loaded && !onChat && !isOver && (
           <button type="button" className="over-button" onClick={() => setOver(here)}>
             <Icon name="arch" />
-            Conversation
+            <span>Conversation</span>
           </button>
         )}
         {isOver && <Dialog title="Conversation" className="over" onClose={() => setOver(null)}><Chat inside /></Dialog>}

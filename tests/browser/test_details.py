@@ -48,7 +48,7 @@ def test_the_picker_lists_chat_models_only(desk: Desk) -> None:
     tab = desk.sign_in()
     tab.page.get_by_role("button", name="Model:").click()
     options = tab.page.get_by_role("dialog").locator("select option")
-    expect(options).to_have_text(["Default (fake)", "fake", "other"])
+    expect(options).to_have_text(["Server’s default: fake", "fake", "other"])
 
 
 @pytest.fixture

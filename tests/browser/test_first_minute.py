@@ -123,7 +123,7 @@ def test_an_export_is_previewed_imported_into_a_project_and_found_there(desk: De
     expect(preview).to_contain_text("1 × it has no messages")
     assert desk.tenant.admin.everything("/v1/sessions") == []
     tab.page.get_by_label("Project of the import").select_option(label="Garden")
-    tab.page.get_by_role("button", name="Import", exact=True).click()
+    tab.page.get_by_role("button", name="Import into Garden", exact=True).click()
     expect(tab.page.get_by_role("main")).to_contain_text("Imported 1 conversation, 1 message.")
     expect(tab.page.get_by_role("link", name="Open Garden")).to_be_visible()
     expect(tab.place("Garden").get_by_role("link", name="The gate")).to_be_visible()

@@ -249,7 +249,7 @@ def previewing(tab: Tab) -> None:
 
 
 def imported(tab: Tab) -> None:
-    tab.page.get_by_role("button", name="Import", exact=True).click()
+    tab.page.get_by_role("button", name="Import into Default", exact=True).click()
     expect(tab.page.get_by_role("main")).to_contain_text("Imported 1 conversation, 8 messages.")
 
 
@@ -268,7 +268,7 @@ PAGES: dict[str, Open] = {
     "moving": moving,
     "memory": memory,
     "sources": in_dialog("Source", "The gate code is"),
-    "user": at("/memory/user", "walnuts"),
+    "user": at("/memory/user", "The user moved to Oslo."),
     "entities": entities,
     "home": home("", "cello"),
     "home add": in_dialog("Add a memory", "Belongs to"),

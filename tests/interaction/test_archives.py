@@ -160,7 +160,7 @@ def test_org_12_different_logs_of_the_same_name_are_both_stored(memory: Cloister
         files[-1].write_text(json.dumps({"role": "user", "content": words}) + "\n")
     remark, undated = (
         "conversations that have the id of another one here, stored under an id of their own",
-        "messages of conversations without any time, which get that of the last change of the file",
+        "messages without a date, which get the date of the file",
     )
     assert memory.preview_import(files[0]).remarks == {undated: 1}
     assert memory.import_conversations(files[0], None, user_id="zoe").remarks == {undated: 1}
@@ -219,7 +219,7 @@ def test_org_11_the_command_line_exports_and_imports(source: Path, tmp_path: Pat
     doubtful = " ".join(run("import", str(log), "--project", "none", "--user", "ann").split())
     assert doubtful.startswith("Imported nothing. Skipped 1 because its time cannot be read")
     log.write_text('{"role": "user", "content": "I live in Rome."}')
-    assert "messages of conversations without any time" in " ".join(run("import", str(log), "--preview").split())
+    assert "messages without a date, which get the date of the file" in " ".join(run("import", str(log), "--preview").split())
     log.write_text('{"uuid": "k", "chat_messages": []}')
     for options in (("--preview",), ("--project", "none")):
         refused = " ".join(run("import", str(log), "--format", "mem0", *options, code=1).split())

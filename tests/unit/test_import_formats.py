@@ -311,6 +311,7 @@ def test_org_12_values_are_read_one_by_one_whatever_their_sizes(monkeypatch: pyt
         assert list(json_values.json_values(io.BytesIO(text.encode()))) == values
     found = list(json_values.json_values(io.BytesIO(b'{"a":1}\n{"a"\n{"a":2}\n')))
     assert found == [{"a": 1}, Malformed(), {"a": 2}]
+    assert isinstance(found[1], Malformed) and found[1].where == "line 3, column 1"
 
 
 def test_org_12_a_value_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

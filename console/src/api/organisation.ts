@@ -56,13 +56,13 @@ export async function listModels(signal?: AbortSignal): Promise<ListedModel[]> {
 /** Called with the part of a file that was sent, from 0 to 1. */
 export type Progress = (part: number) => void;
 
-/** What is in this file. */
-export function previewImport(file: File, onProgress: Progress): Promise<ImportPreview> {
-  return upload(fileAddress(file, { project_id: "none", dry_run: "true" }), file, "application/octet-stream", onProgress);
+/** What is in this file. `format`: of which it is; empty to find out. */
+export function previewImport(file: File, format: string, onProgress: Progress): Promise<ImportPreview> {
+  return upload(fileAddress(file, { project_id: "none", dry_run: "true", ...(format ? { format } : {}) }), file, "application/octet-stream", onProgress);
 }
 
-export function importFile(file: File, project: string | null, onProgress: Progress): Promise<ImportResult> {
-  return upload(fileAddress(file, { project_id: project ?? "none" }), file, "application/octet-stream", onProgress);
+export function importFile(file: File, project: string | null, format: string, onProgress: Progress): Promise<ImportResult> {
+  return upload(fileAddress(file, { project_id: project ?? "none", ...(format ? { format } : {}) }), file, "application/octet-stream", onProgress);
 }
 
 /** An archive of a Cloister says itself where everything goes. */

@@ -15,7 +15,9 @@ interface Props {
   onClose: () => void;
 }
 
-/** Write a memory by hand. It belongs to a conversation, as every memory does, and goes with it. */
+const NOTES = "Notes";
+
+/** Write a memory by hand. It belongs to a conversation, as every memory does, and goes with it: by default to one for such notes alone. */
 export function AddMemory({ project, user, onDone, onClose }: Props) {
   const house = useHouse();
   const { sessions } = useHouseState();
@@ -23,13 +25,13 @@ export function AddMemory({ project, user, onDone, onClose }: Props) {
     .filter((each) => each.project_id === project && each.user_id === user)
     .sort((one, other) => other.updated_at.localeCompare(one.updated_at));
   const [text, setText] = useState("");
-  const [session, setSession] = useState(listed[0]?.external_id ?? "");
+  const [session, setSession] = useState(listed.find((each) => each.title === NOTES && !each.archived)?.external_id ?? "");
   const [problem, setProblem] = useState<string | null>(null);
   const save = async () => {
     try {
       let into = session;
       if (!into) {
-        into = (await post<Session>("/v1/sessions", { project_id: project, title: "Notes", ...(user === null ? {} : { user_id: user }) })).external_id;
+        into = (await post<Session>("/v1/sessions", { project_id: project, title: NOTES, ...(user === null ? {} : { user_id: user }) })).external_id;
         setSession(into);
         await house.readSession(into);
       }
@@ -56,11 +58,11 @@ export function AddMemory({ project, user, onDone, onClose }: Props) {
         <label className="field">
           <span>Belongs to</span>
           <select value={session} onChange={(event) => setSession(event.target.value)}>
+            <option value="">a new conversation, “{NOTES}”</option>
             {listed.map((each) => <option key={each.external_id} value={each.external_id}>{titleOf(each, each.external_id)}</option>)}
-            <option value="">a new conversation, “Notes”</option>
           </select>
         </label>
-        <p className="hint">If that conversation is deleted or moved, the memory goes with it.</p>
+        <p className="hint">Every memory belongs to a conversation: if that is deleted or moved, the memory goes with it.</p>
         {problem && <p className="trouble" role="alert">{problem}</p>}
         <div className="actions">
           <button type="button" onClick={onClose}>Cancel</button>

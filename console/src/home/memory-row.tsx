@@ -13,6 +13,7 @@ import { toast } from "../parts/toasts";
 import { pinnedSentence } from "../words";
 import { When } from "../parts/when";
 import { follow, go, userAddress } from "../router";
+import { SourcesDialog } from "../memory/sources-dialog";
 import { HistoryDialog } from "./history-dialog";
 
 export const STATUS_WORDS: Record<string, string> = { superseded: "no longer true", retracted: "marked untrue", expired: "expired" };
@@ -20,7 +21,7 @@ export const STATUS_WORDS: Record<string, string> = { superseded: "no longer tru
 /** One memory: its words, where it came from, and what can be done about it; every change but forgetting can be undone. */
 export function MemoryRow({ memory, about, onChanged }: { memory: Memory; about?: ReactNode; onChanged: () => void }) {
   const house = useHouse();
-  const [doing, setDoing] = useState<"correct" | "forget" | "history" | null>(null);
+  const [doing, setDoing] = useState<"correct" | "forget" | "history" | "sources" | null>(null);
   const attempt = async (act: () => Promise<unknown>, said: string, undo?: () => Promise<unknown>) => {
     try {
       await act();
@@ -49,6 +50,7 @@ export function MemoryRow({ memory, about, onChanged }: { memory: Memory; about?
         { label: "Forget…", icon: "trash", grave: true, act: () => setDoing("forget") },
       ];
   const user = memory.user_id;
+  const sources = memory.source_message_ids.length;
   return (
     <li data-status={status}>
       <div className="memory-line">
@@ -63,9 +65,15 @@ export function MemoryRow({ memory, about, onChanged }: { memory: Memory; about?
         {user !== null && <a href={userAddress(user)} onClick={(event) => follow(event, () => go(userAddress(user)))}><bdi>{user}</bdi></a>}
         {about}
         <When moment={memory.created_at} />
+        {sources > 0 ? (
+          <button type="button" className="link" onClick={() => setDoing("sources")}>{sources === 1 ? "Source" : `${sources} sources`}</button>
+        ) : (
+          <span>written by hand</span>
+        )}
       </footer>
       {doing === "correct" && <CorrectDialog item={memory} onDone={onChanged} onClose={() => setDoing(null)} />}
       {doing === "forget" && <ForgetItem item={{ id: memory.id, content: memory.content, kind: "memory" }} onDone={onChanged} onClose={() => setDoing(null)} />}
+      {doing === "sources" && <SourcesDialog item={memory} onChanged={onChanged} onClose={() => setDoing(null)} />}
       {doing === "history" && <HistoryDialog memory={memory} onChanged={onChanged} onClose={() => setDoing(null)} />}
     </li>
   );

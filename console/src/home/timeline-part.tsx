@@ -9,7 +9,7 @@ const KINDS: Record<TimelineEntry["kind"], string> = {
   learnt: "Learned",
   superseded: "Changed",
   corrected: "Corrected",
-  changed: "Edited",
+  changed: "Pin or details changed",
   retracted: "Marked untrue",
   restored: "Undone",
 };

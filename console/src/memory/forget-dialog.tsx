@@ -28,8 +28,10 @@ export function ForgetDialog({ title, going, stays, verb = "Forget", act, onDone
   };
   return (
     <Dialog title={title} onClose={onClose}>
-      <p>This is deleted for good:</p>
-      <ul className="going">{going.map((item, number) => <li key={number} dir="auto">{item}</li>)}</ul>
+      <div className="consequence final">
+        <p>This is deleted for good:</p>
+        <ul className="going">{going.map((item, number) => <li key={number} dir="auto">{item}</li>)}</ul>
+      </div>
       {stays && <p className="hint">{stays}</p>}
       {problem && <p className="trouble" role="alert">{problem}</p>}
       <div className="actions">

@@ -1,16 +1,18 @@
 import { useEffect, useState } from "react";
 
-import { all, post, remove, sentence, sessionPath } from "../api/client";
+import { all, post, sessionPath } from "../api/client";
 import { events } from "../api/events";
-import type { Memory, Observation } from "../api/shapes";
+import type { Memory, Observation, Session } from "../api/shapes";
 import { useHouse, useHouseState } from "../house";
+import { MemoryRow } from "../home/memory-row";
+import { PageLink } from "../parts/page";
 import { PlaceName } from "../parts/place";
-import { toast } from "../parts/toasts";
 import { useAnswer } from "../parts/use-answer";
 import { useTab } from "../tab";
 import { count, titleOf } from "../words";
 import { ForgetDialog } from "./forget-dialog";
-import { Kept } from "./kept";
+import { Summaries } from "./summaries";
+import { useExtraction } from "./use-extraction";
 
 export function SessionPart() {
   const house = useHouse();
@@ -22,8 +24,7 @@ export function SessionPart() {
   const session = id === null ? undefined : sessions.get(id);
   const memories = useAnswer(id, (of, signal) => all<Memory>(sessionPath(of, "/memories"), 10_000, signal));
   const notes = useAnswer(id, (of, signal) => all<Observation>(sessionPath(of, "/observations"), 10_000, signal));
-  const [forgetting, setForgetting] = useState<Memory | "all" | null>(null);
-  const [looking, setLooking] = useState(false);
+  const [clearing, setClearing] = useState(false);
   const [askMemories, askNotes] = [memories.again, notes.again];
 
   useEffect(
@@ -37,25 +38,14 @@ export function SessionPart() {
     [id, askMemories, askNotes],
   );
 
-  if (!session || id === null) return <p className="empty">No conversations yet. What is worth remembering of one is shown here.</p>;
-  const title = titleOf(session, id);
   const again = () => {
     askMemories();
     askNotes();
-    void house.readSession(id);
+    if (id !== null) void house.readSession(id);
   };
-  const lookNow = async () => {
-    setLooking(true);
-    try {
-      const done = await post<{ appended: number; checked_messages: number }>(sessionPath(id, "/extract"));
-      toast(`Read ${count(done.checked_messages, "message")}: ${count(done.appended, "new memory", "new memories")}.`);
-      again();
-    } catch (error) {
-      toast(sentence(error));
-    } finally {
-      setLooking(false);
-    }
-  };
+  const extraction = useExtraction(session, again);
+  if (!session || id === null) return <p className="empty">No conversations yet. What is worth remembering of one is shown here.</p>;
+  const title = titleOf(session, id);
   return (
     <>
       <div className="toolbar">
@@ -67,30 +57,32 @@ export function SessionPart() {
         </label>
         <PlaceName project={session.project_id} projects={projects} />
         <span className="spacer" />
-        {house.mayWrite && <button type="button" onClick={() => void lookNow()} disabled={looking}>{looking ? "Extracting…" : "Extract memories now"}</button>}
+        {house.mayWrite && <button type="button" onClick={() => void extraction.start()} disabled={extraction.isBusy}>{extraction.isBusy ? "Extracting…" : "Extract memories now"}</button>}
       </div>
-      {session.last_extraction_error && <p className="trouble">The last extraction failed: {session.last_extraction_error}</p>}
+      {extraction.isBusy && (
+        <div role="status">
+          <p className="hint">Reading the new messages. This can take a minute; you can leave this page meanwhile.</p>
+          <progress aria-label="Extracting memories" />
+        </div>
+      )}
+      {extraction.failure !== null && !extraction.isBusy && <ExtractionFailed why={extraction.failure} />}
       {(memories.problem ?? notes.problem) && <p className="trouble" role="alert">{memories.problem ?? notes.problem}</p>}
       <section aria-label="Memories">
         <h2>Memories</h2>
-        {memories.answer && (
-          <Kept
-            kept={memories.answer}
-            empty="No memories yet. After every few replies the server looks for what is worth remembering."
-            onChanged={again}
-            {...(house.mayWrite ? { onForget: setForgetting } : {})}
-          />
-        )}
+        {memories.answer?.length === 0 && <p className="empty">{nothingSentence(extraction.failure !== null, session)}</p>}
+        <ul className="kept" aria-label="Memories">
+          {memories.answer?.map((memory) => <MemoryRow key={memory.id} memory={memory} onChanged={again} />)}
+        </ul>
       </section>
       <section aria-label="Summaries">
         <h2>Summaries</h2>
         <p className="hint">Summaries of older messages.</p>
-        {notes.answer && <Kept kept={notes.answer} empty="No summaries yet." onChanged={again} />}
+        {notes.answer && <Summaries summaries={notes.answer} onChanged={again} />}
       </section>
       {house.mayWrite && session.message_count > 0 && (
-        <p><button type="button" className="grave" onClick={() => setForgetting("all")}>Clear this conversation…</button></p>
+        <p><button type="button" className="grave" onClick={() => setClearing(true)}>Clear this conversation…</button></p>
       )}
-      {forgetting === "all" && (
+      {clearing && (
         <ForgetDialog
           title={`Clear “${title}”`}
           going={[
@@ -101,19 +93,26 @@ export function SessionPart() {
           stays="The conversation itself stays, empty."
           act={() => post(sessionPath(id, "/clear"))}
           onDone={again}
-          onClose={() => setForgetting(null)}
-        />
-      )}
-      {forgetting !== null && forgetting !== "all" && (
-        <ForgetDialog
-          title="Forget a memory"
-          going={[`the memory “${forgetting.content}”`]}
-          stays="The messages it came from stay, and are not read for memories again."
-          act={() => remove(`/v1/memories/${forgetting.id}`)}
-          onDone={again}
-          onClose={() => setForgetting(null)}
+          onClose={() => setClearing(false)}
         />
       )}
     </>
   );
+}
+
+/** Why there are no new memories, and what to do. */
+function ExtractionFailed({ why }: { why: string }) {
+  return (
+    <div className="trouble" role="alert">
+      <p>New memories could not be extracted. The messages are all kept, and the server tries again by itself.</p>
+      <p>What it said: {why}</p>
+      <p>If it keeps failing, see whether <PageLink to="/settings/model">the model answers</PageLink>, then press “Extract memories now”.</p>
+    </div>
+  );
+}
+
+function nothingSentence(hasFailed: boolean, session: Session): string {
+  if (hasFailed) return "No memories yet: the extraction failed.";
+  if (session.message_count === 0) return "No memories yet. Nothing was said in this conversation.";
+  return "No memories yet. After every few replies the server looks for what is worth remembering.";
 }

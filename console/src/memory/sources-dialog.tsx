@@ -69,7 +69,7 @@ function ForgetMessage({ message, onDone, onCancel }: { message: StoredMessage; 
     }
   };
   return (
-    <div className="consequence" role="alertdialog" aria-label="Forget a message">
+    <div className="consequence final" role="alertdialog" aria-label="Forget a message">
       <p>This is deleted for good:</p>
       <ul>
         <li dir="auto">the message “{message.content}”</li>

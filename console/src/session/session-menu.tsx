@@ -9,6 +9,7 @@ import { go } from "../router";
 import { tab } from "../tab";
 import { titleOf } from "../words";
 import { exportSession } from "./export";
+import { archiveWithUndo } from "./archive";
 import { forgetWithUndo } from "./forget";
 import { MoveDialog } from "./move-dialog";
 import { RenameDialog } from "./rename-dialog";
@@ -51,7 +52,7 @@ function choicesOf(house: House, session: Session, setDoing: (what: Doing) => vo
     ...(house.me.confined ? [] : [{ label: "Move…", icon: "move" as const, act: () => setDoing("move") }]),
     { label: "Model and prompt…", icon: "gear", act: () => setDoing("setup") },
     ...reading,
-    { label: session.archived ? "Unarchive" : "Archive", icon: "archive", act: () => change({ archived: !session.archived }) },
+    { label: session.archived ? "Unarchive" : "Archive", icon: "archive", act: () => void archiveWithUndo(house, [session], !session.archived) },
     { label: "Delete", icon: "trash", grave: true, act: () => forgetWithUndo(house, session) },
   ];
 }

@@ -48,7 +48,7 @@ export function SetupDialog({ id, session, project, onClose }: Props) {
         <label className="field">
           <span>Model</span>
           <select value={model} disabled={listed.length === 0} onChange={(event) => setModel(event.target.value)}>
-            <option value="">{listed[0] ? `Default (${listed[0]})` : models ? "No model connected" : "Loading…"}</option>
+            <option value="">{listed[0] ? `Server’s default: ${listed[0]}` : models ? "No model connected" : "Loading…"}</option>
             {listed.map((each) => <option key={each} value={each}>{each}</option>)}
             {session?.model && !listed.includes(session.model) && <option value={session.model}>{session.model}</option>}
           </select>

@@ -65,7 +65,7 @@ export function DeleteProject({ project, onDone, onClose }: { project: Project; 
           </>
         )}
         {problem && <p className="trouble" role="alert">{problem}</p>}
-        <div className="actions">
+        <div className={contents === "delete" ? "actions below" : "actions"}>
           <button type="button" onClick={onClose} autoFocus>Cancel</button>
           <button type="submit" className="grave" disabled={!isConfirmed || isBusy}>
             {contents === "keep" ? "Delete the project" : "Delete the project and everything in it"}
@@ -83,7 +83,7 @@ function Going({ project }: { project: Project }) {
   if (!answer?.deleted) return <p className="consequence">Counting…</p>;
   const { sessions, messages, memories, entities, files, entries } = answer.deleted;
   return (
-    <div className="consequence">
+    <div className="consequence final">
       <p>This is deleted for good:</p>
       <ul className="going">
         <li>{count(sessions, "conversation")} with {count(messages, "message")}</li>

@@ -1,33 +1,33 @@
-import { sentence } from "../api/client";
 import { useHouse, useHouseState } from "../house";
-import { toast } from "../parts/toasts";
+import { archiveWithUndo } from "../session/archive";
 import { forgetAllWithUndo } from "../session/forget";
-import { count } from "../words";
+
+interface Props {
+  selected: ReadonlySet<string>;
+  onSelect: (ids: ReadonlySet<string>) => void;
+  onDone: () => void;
+}
 
 /** What can be done with the conversations that were chosen. */
-export function SelectionBar({ selected, onDone }: { selected: ReadonlySet<string>; onDone: () => void }) {
+export function SelectionBar({ selected, onSelect, onDone }: Props) {
   const house = useHouse();
-  const { sessions } = useHouseState();
+  const { sessions, leaving } = useHouseState();
   const chosen = [...selected].flatMap((id) => sessions.get(id) ?? []);
-  const archive = async () => {
+  const listed = [...sessions.values()].filter((each) => !each.archived && !leaving.has(each.external_id)).map((each) => each.external_id);
+  const hasAll = listed.length > 0 && listed.every((id) => selected.has(id));
+  const act = (what: () => unknown) => {
     onDone();
-    try {
-      for (const session of chosen) await house.change(session.external_id, { archived: true });
-      toast(`Archived ${count(chosen.length, "conversation")}.`);
-    } catch (error) {
-      toast(sentence(error), { seconds: 10 });
-    }
-  };
-  const forget = () => {
-    onDone();
-    forgetAllWithUndo(house, chosen);
+    what();
   };
   return (
     <div className="selection" role="toolbar" aria-label="Selected conversations">
       <span role="status">{chosen.length.toLocaleString()} selected</span>
-      <button type="button" disabled={chosen.length === 0} onClick={() => void archive()}>Archive</button>
-      <button type="button" className="grave" disabled={chosen.length === 0} onClick={forget}>Delete</button>
-      <button type="button" onClick={onDone}>Cancel</button>
+      <button type="button" disabled={listed.length === 0} onClick={() => onSelect(new Set(hasAll ? [] : listed))}>{hasAll ? "Select none" : "Select all"}</button>
+      <div className="selection-acts">
+        <button type="button" disabled={chosen.length === 0} onClick={() => act(() => archiveWithUndo(house, chosen, true))}>Archive</button>
+        <button type="button" className="grave" disabled={chosen.length === 0} onClick={() => act(() => forgetAllWithUndo(house, chosen))}>Delete</button>
+        <button type="button" onClick={onDone}>Cancel</button>
+      </div>
     </div>
   );
 }

@@ -61,7 +61,7 @@ export function Sidebar({ onLeave }: { onLeave: () => void }) {
         {problem && !loaded && <p className="trouble" role="alert">{problem}</p>}
         {query.trim() ? <SearchResults query={query} onOpen={open} /> : <Lists selected={selected} onOpen={open} onSelect={select} onBegin={begin} onLeave={onLeave} />}
       </div>
-      {selected !== null && <SelectionBar selected={selected} onDone={() => setSelected(null)} />}
+      {selected !== null && <SelectionBar selected={selected} onSelect={setSelected} onDone={() => setSelected(null)} />}
       <Footer onLeave={onLeave} />
     </nav>
   );
@@ -90,7 +90,7 @@ function Lists({ selected, onOpen, onSelect, onBegin, onLeave }: ListsProps) {
     () => ({ current: onChat ? mine : null, elsewhere, turns, selected, onOpen, onSelect }),
     [onChat, mine, elsewhere, turns, selected, onOpen, onSelect],
   );
-  const { pinned, archived, byPlace } = useMemo(() => sorted(sessions.values(), leaving), [sessions, leaving]);
+  const { pinned, archived, byPlace, away } = useMemo(() => sorted(sessions.values(), leaving), [sessions, leaving]);
   const drop = useCallback(
     (id: string, to: string | null) => {
       const session = house.now.sessions.get(id);
@@ -109,7 +109,7 @@ function Lists({ selected, onOpen, onSelect, onBegin, onLeave }: ListsProps) {
         </section>
       )}
       {places.map((place) => (
-        <PlaceSection key={place ?? "none"} place={place} sessions={byPlace.get(place) ?? NONE} rows={rows} onBegin={onBegin} onDrop={drop} onLeave={onLeave} />
+        <PlaceSection key={place ?? "none"} place={place} sessions={byPlace.get(place) ?? NONE} others={away.get(place) ?? 0} rows={rows} onBegin={onBegin} onDrop={drop} onLeave={onLeave} />
       ))}
       {house.isAdmin && !house.me.confined && (
         <button type="button" className="more-rows new-project" onClick={() => setMaking(true)}><Icon name="plus" /> Add a project</button>
@@ -123,22 +123,32 @@ function Lists({ selected, onOpen, onSelect, onBegin, onLeave }: ListsProps) {
           {showsArchive && <Rows sessions={archived} rows={rows} />}
         </section>
       )}
-      {making && <NewProject onClose={() => setMaking(false)} />}
+      {making && <NewProject onMade={onLeave} onClose={() => setMaking(false)} />}
       {dropped && <MoveDialog session={dropped.session} to={dropped.to} onClose={() => setDropped(null)} />}
     </>
   );
 }
 
-/** Makes a project, and leads to it. */
-function NewProject({ onClose }: { onClose: () => void }) {
+/** Makes a project, and leads to it: on a phone the drawer closes, and the focus is in the page that is shown then. */
+function NewProject({ onMade, onClose }: { onMade: () => void; onClose: () => void }) {
   const house = useHouse();
+  const isMade = useRef(false);
+  useEffect(
+    () => () => {
+      // After the dialog, which is taken away with this, has given the focus back to what opened it.
+      if (isMade.current) setTimeout(() => document.getElementById("main")?.focus());
+    },
+    [],
+  );
   return (
     <ProjectForm
       project={null}
       save={async (fields) => {
         const made = await post<Project>("/org/projects", { name: fields.name, member_visibility: fields.member_visibility });
         await house.readProjects();
+        isMade.current = true;
         go(projectAddress(made.project_id));
+        onMade();
         return made;
       }}
       onClose={onClose}
@@ -151,13 +161,16 @@ const NONE: Session[] = [];
 function sorted(sessions: Iterable<Session>, leaving: ReadonlyMap<string, unknown>) {
   const [pinned, archived]: [Session[], Session[]] = [[], []];
   const byPlace = new Map<string | null, Session[]>();
+  /** How many of a project are listed elsewhere: pinned or archived. */
+  const away = new Map<string | null, number>();
   for (const session of newestFirst(sessions)) {
     if (leaving.has(session.external_id)) continue;
+    if (session.archived || session.pinned) away.set(session.project_id, (away.get(session.project_id) ?? 0) + 1);
     if (session.archived) archived.push(session);
     else if (session.pinned) pinned.push(session);
     else if (!byPlace.get(session.project_id)?.push(session)) byPlace.set(session.project_id, [session]);
   }
-  return { pinned, archived, byPlace };
+  return { pinned, archived, byPlace, away };
 }
 
 function toggled(set: ReadonlySet<string>, id: string): ReadonlySet<string> {

@@ -12,6 +12,7 @@ from cloister.domain.text import MAX_CONTENT, MAX_NAME
 M = TypeVar("M")
 Value = Mapping[str, object]
 _LONGEST_PREFIX = 20
+_LONGEST_TITLE = 60
 _ROLES: Mapping[str, Role] = {
     "user": "user",
     "human": "user",
@@ -27,7 +28,7 @@ _ROLES: Mapping[str, Role] = {
 
 
 UNREADABLE = "its time cannot be read without doubt: write it as 2019-05-01T12:00:00Z, or as seconds since 1970"
-UNDATED = "messages of conversations without any time, which get that of the last change of the file"
+UNDATED = "messages without a date, which get the date of the file"
 
 
 class Skipped(Exception):
@@ -157,6 +158,15 @@ def titled(given: object) -> str | None:
         return None
     line = "".join(c for c in " ".join(given[: 4 * MAX_NAME].split()) if c.isprintable())[:MAX_NAME].strip()
     return line.encode(errors="replace").decode() or None
+
+
+def first_words(read: Read) -> str | None:
+    """A title for a conversation of a source that has none: the first words of the first message of a person."""
+    first = next((each for each in read.said if each.role == "user"), next(iter(read.said), None))
+    line = None if first is None else titled(first.content)
+    if line is None or len(line) <= _LONGEST_TITLE:
+        return line
+    return f"{line[:_LONGEST_TITLE].rpartition(' ')[0] or line[:_LONGEST_TITLE]}…"
 
 
 def role_of(given: object) -> Role | None:

@@ -13,7 +13,7 @@ from cloister.interfaces.formats.chatgpt import is_chatgpt, read_chatgpt
 from cloister.interfaces.formats.claude import is_claude, read_claude
 from cloister.interfaces.formats.conversation import UNDATED, Conversation, Skipped, Value
 from cloister.interfaces.formats.export_parts import opened_parts
-from cloister.interfaces.formats.json_values import json_values
+from cloister.interfaces.formats.json_values import Malformed, json_values
 from cloister.interfaces.formats.mem0 import is_mem0, memories_of, read_mem0
 from cloister.interfaces.formats.names import FORMATS, Format
 
@@ -106,9 +106,14 @@ class ExportFile:
 
     def _detected(self) -> Format:
         found = self._possible()
-        if not found:
-            raise InvalidRequest("file", f"is of no format that is known here; if you know it, {_KNOWN}.")
-        return found[0]
+        if found:
+            return found[0]
+        first = next(self._values(), None)
+        if isinstance(first, Malformed):
+            raise InvalidRequest(
+                "file", f"is not valid JSON at {first.where}. It must be of one of the formats {', '.join(FORMATS)}."
+            )
+        raise InvalidRequest("file", f"is of no format that is known here; if you know it, {_KNOWN}.")
 
     def _checked(self, wanted: Format) -> Format:
         """The wanted format, unless the file is recognised as one of another format only."""

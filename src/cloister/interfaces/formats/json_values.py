@@ -5,7 +5,7 @@ threads wait while a value is parsed."""
 import codecs
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from cloister.domain.errors import InvalidRequest, TooLarge
@@ -28,7 +28,9 @@ _SPACES = " \t\r\n"
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """Stands for a line that is not JSON, among others that are."""
+    """Stands for a line that is not JSON, among others that are. `where`: where that was noticed, of the first one in a file."""
+
+    where: str = field(default="", compare=False)
 
 
 class _Text:
@@ -40,6 +42,8 @@ class _Text:
         self.text = ""
         self.position = 0
         self.is_complete = False
+        self._lines_before = 0
+        self._columns_before = 0
         self._parsed_again = 0
         self.more()
 
@@ -55,12 +59,27 @@ class _Text:
             read = self._decoder.decode(chunk, final=self.is_complete)
         except UnicodeDecodeError:
             raise InvalidRequest("file", "is not text in UTF-8.") from None
-        self.text, self.position = self.text[self.position :] + read, 0
+        self._drop(read)
 
     def drop_used(self) -> None:
         """Drop what was used, unless that is little of the whole: an error of the decoder counts the lines before it."""
         if self.position > max(_LITTLE, (len(self.text) - self.position) // 256):
-            self.text, self.position = self.text[self.position :], 0
+            self._drop()
+
+    def _drop(self, more: str = "") -> None:
+        last_break = self.text.rfind("\n", 0, self.position)
+        self._lines_before += self.text.count("\n", 0, self.position)
+        self._columns_before = (
+            self.position - last_break - 1 if last_break >= 0 else self._columns_before + self.position
+        )
+        self.text, self.position = self.text[self.position :] + more, 0
+
+    def where(self, position: int) -> str:
+        """The line and the column of a position, counted from the beginning of the file."""
+        last_break = self.text.rfind("\n", 0, position)
+        line = self._lines_before + self.text.count("\n", 0, position) + 1
+        column = position - last_break if last_break >= 0 else self._columns_before + position + 1
+        return f"line {line:,}, column {column:,}"
 
     def next_character(self, skipped: str) -> str:
         """The next character that is not to be skipped; empty at the end of the file."""
@@ -99,11 +118,13 @@ def json_values(file: BinaryIO) -> Iterator[object]:
         try:
             yield _value(text)
         except _NotJson as error:
+            # Only of the first one: looking for it takes as long as the text is.
+            where = text.where(error.parsed) if malformed == 0 else ""
             malformed += 1
             if malformed > MOST_MALFORMED:
                 raise InvalidRequest("file", f"has more than {MOST_MALFORMED:,} lines that are not JSON.") from None
             text.skip_line(error.parsed)
-            yield Malformed()
+            yield Malformed(where)
 
 
 def _elements(text: _Text) -> Iterator[object]:
@@ -112,8 +133,9 @@ def _elements(text: _Text) -> Iterator[object]:
             raise InvalidRequest("file", "ends in the middle: it is cut off.")
         try:
             yield _value(text)
-        except _NotJson:
-            raise InvalidRequest("file", "is not valid JSON: get an undamaged copy.") from None
+        except _NotJson as error:
+            where = text.where(error.parsed)
+            raise InvalidRequest("file", f"is not valid JSON at {where}: get an undamaged copy.") from None
 
 
 class _NotJson(Exception):
