@@ -127,7 +127,7 @@ function Shell() {
         {!loaded ? null : onChat ? <Chat /> : <RoutePage route={route} />}
         {loaded && !onChat && !isOver && (
           <button type="button" className="over-button" onClick={() => setOver(here)}>
-            <Icon name="arch" />
+            <Icon name="chat" />
             <span>Conversation</span>
           </button>
         )}

@@ -54,17 +54,18 @@ export function recallSentence(project: string | null, projects: readonly Projec
   return `Remembers ${chats}. Nothing from elsewhere.${apart}`;
 }
 
-/** What a move makes visible where, before it is done. */
-export function moveSentence(session: Pick<Session, "project_id" | "user_id" | "message_count">, to: string | null, projects: readonly Project[]): string {
+/** What a move makes visible where, before it is done. `hasUsers`: there are conversations that belong to a user. */
+export function moveSentence(session: Pick<Session, "project_id" | "user_id" | "message_count">, to: string | null, projects: readonly Project[], hasUsers = true): string {
   const { project_id: from, message_count: messages } = session;
-  const visible = `After the move, ${readersOf(session.user_id, to, projects)} can recall its ${count(messages, "message")}. Chats ${inPlace(from, projects)} no longer can.`;
+  const visible = `After the move, ${readersOf(session.user_id, to, projects, hasUsers)} can recall its ${count(messages, "message")}. Chats ${inPlace(from, projects)} no longer can.`;
   return from === null ? visible : `${visible} Entities learned from it stay ${inPlace(from, projects)}.`;
 }
 
 /** Who recalls what a conversation of this user says in a project. */
-function readersOf(user: string | null, project: string | null, projects: readonly Project[]): string {
+function readersOf(user: string | null, project: string | null, projects: readonly Project[], hasUsers: boolean): string {
   const chats = `chats ${inPlace(project, projects)}`;
   if (isSharedByMembers(project, projects)) return `all ${chats}`;
+  if (user === null && !hasUsers) return chats;
   return user === null ? `${chats} that have no user` : `${user}’s ${chats}`;
 }
 

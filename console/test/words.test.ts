@@ -26,6 +26,10 @@ describe("a move", () => {
     );
   });
 
+  it("does not speak of users where there are none", () => {
+    expect(moveSentence({ project_id: "proj_1", user_id: null, message_count: 2 }, null, [garden], false)).toContain("After the move, chats in no project can recall its 2 messages.");
+  });
+
   it("names the user whose conversations recall it where a place is divided by user", () => {
     const divided: Project = { ...garden, member_visibility: "private" };
     const told = { project_id: null, user_id: "ana", message_count: 1 };

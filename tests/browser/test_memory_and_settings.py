@@ -97,10 +97,10 @@ def test_projects_are_made_changed_made_default_and_deleted(desk: Desk) -> None:
     main, dialog = tab.page.get_by_role("main"), tab.page.get_by_role("dialog")
     main.get_by_role("button", name="New project").click()
     dialog.get_by_label("Name").fill("Garden")
-    expect(dialog.get_by_label("private to each member")).to_be_checked()
+    expect(dialog.get_by_label("private: each person has their own")).to_be_checked()
     dialog.get_by_role("button", name="Create").click()
     card = main.get_by_role("listitem").filter(has=tab.page.get_by_role("heading", name="Garden"))
-    expect(card).to_contain_text("Memory is private to each member.")
+    expect(card).to_contain_text("Each person has a memory of their own.")
     card.get_by_role("button", name="Edit").click()
     dialog.get_by_label("all conversations of the same user").check()
     dialog.get_by_label("Prompt").fill("You are a gardener.\n{MEMORY.CONTEXT}")
@@ -110,7 +110,7 @@ def test_projects_are_made_changed_made_default_and_deleted(desk: Desk) -> None:
     assert made["settings"]["observation_scope"] == "user"
     assert made["settings"]["system_prompt"] == "You are a gardener.\n{MEMORY.CONTEXT}"
     card.get_by_role("button", name="Make default").click()
-    expect(card).to_contain_text("default")
+    expect(card).to_contain_text("new chats go here")
     old = main.get_by_role("listitem").filter(has=tab.page.get_by_role("heading", name="Default", exact=True))
     old.get_by_role("button", name="Delete").click()
     expect(dialog).to_contain_text("Nothing is lost")
@@ -156,19 +156,19 @@ def test_sharing_a_project_says_first_who_will_recall_whom(desk: Desk) -> None:
     tab.page.goto("/settings")
     main, dialog = tab.page.get_by_role("main"), tab.page.get_by_role("dialog")
     card = main.get_by_role("listitem").filter(has=tab.page.get_by_role("heading", name="Garden"))
-    expect(card).to_contain_text("Memory is private to each member.")
+    expect(card).to_contain_text("Each person has a memory of their own.")
     card.get_by_role("button", name="Edit").click()
-    dialog.get_by_label("shared by members").check()
+    dialog.get_by_label("shared: everybody has the same").check()
     dialog.get_by_role("button", name="Save").click()
     expect(dialog).to_contain_text("2 conversations of 2 users will be able to recall each other.")
     assert visibility_of(desk.tenant, garden) == "private"
     dialog.get_by_role("button", name="Share").click()
-    expect(card).to_contain_text("Memory is shared by members.")
+    expect(card).to_contain_text("All people share one memory.")
     assert visibility_of(desk.tenant, garden) == "shared"
     card.get_by_role("button", name="Edit").click()
-    dialog.get_by_label("private to each member").check()
+    dialog.get_by_label("private: each person has their own").check()
     dialog.get_by_role("button", name="Save").click()
-    expect(card).to_contain_text("Memory is private to each member.")
+    expect(card).to_contain_text("Each person has a memory of their own.")
     assert visibility_of(desk.tenant, garden) == "private"
 
 

@@ -250,3 +250,48 @@ def test_a_log_is_previewed_in_plain_words_and_called_by_its_first_words(desk: D
     # The project of the import before is not taken for the next one.
     expect(tab.page.get_by_role("button", name="Import into Default", exact=True)).to_be_visible()
     assert desk.tenant.admin.everything("/v1/sessions")[0]["project_id"] == kitchen
+
+
+def test_settings_say_nothing_that_has_to_be_guessed(desk: Desk) -> None:
+    garden_with_memory(desk.tenant)
+    tab = desk.sign_in()
+    main = tab.page.get_by_role("main")
+    tab.page.goto("/settings")
+    expect(main.get_by_role("heading", name="Default", exact=False)).to_have_text("Defaultnew chats go here")
+    expect(main).to_contain_text("Id, for programs: proj_")
+    main.get_by_role("button", name="New project").click()
+    expect(tab.page.get_by_role("dialog")).not_to_contain_text("member")
+    tab.page.keyboard.press("Escape")
+    tab.page.goto("/memory")
+    expect(main.get_by_role("link", name="Entities")).to_be_visible()
+    expect(main.get_by_role("link", name="By user")).to_have_count(0)
+    tab.page.goto("/start")
+    expect(main).to_contain_text("Connected: fake. A chat can use another one: press the model’s name at its top.")
+    main.get_by_role("link", name="How to connect another model").click()
+    expect(main).to_contain_text("Also there: other.")
+
+
+def test_a_project_says_that_memories_could_not_be_extracted(desk: Desk) -> None:
+    garden = desk.tenant.new_project("Garden")
+    desk.tenant.new_session("gate", project_id=garden, title="The gate")
+    failed = desk.tenant.admin.get("/v1/sessions/gate").json() | {"last_extraction_error": "Out of tea."}
+    listed = {"data": [failed], "next_cursor": None}
+    tab = desk.sign_in()
+    tab.page.route("**/v1/sessions?*", lambda route: route.fulfill(json=listed))
+    tab.page.route("**/v1/sessions/gate", lambda route: route.fulfill(json=failed))
+    tab.page.goto(f"/p/{garden}")
+    alert = tab.page.get_by_role("alert")
+    expect(alert).to_have_text("New memories of “The gate” could not be extracted: Out of tea. What to do")
+    alert.get_by_role("link", name="What to do").click()
+    expect(alert).to_contain_text("the server tries again by itself")
+
+
+def test_the_chart_counts_a_memory_that_was_just_added(desk: Desk) -> None:
+    garden = garden_with_memory(desk.tenant)
+    tab = desk.sign_in()
+    tab.page.goto(f"/p/{garden}")
+    expect(tab.page.locator("figure.activity")).to_contain_text("1 memory")
+    tab.page.get_by_role("button", name="Add a memory").click()
+    tab.page.get_by_role("dialog").get_by_label("Memory").fill("The shed is green.")
+    tab.page.get_by_role("button", name="Add", exact=True).click()
+    expect(tab.page.locator("figure.activity")).to_contain_text("2 memories")

@@ -75,7 +75,8 @@ SETTLED = "Promise.allSettled(document.getAnimations().map((each) => each.finish
 # Whether the end of a page stays under the button that floats over it.
 COVERED = """(() => {
     const [page, button] = [".page", ".over-button"].map((each) => document.querySelector(each));
-    if (!page || !button) return false;
+    // On a phone it is in the bar, above the page.
+    if (!page || !button || button.getBoundingClientRect().bottom <= page.getBoundingClientRect().top) return false;
     page.scrollTop = page.scrollHeight;
     const covered = page.lastElementChild.getBoundingClientRect().bottom > button.getBoundingClientRect().top;
     page.scrollTop = 0;
@@ -275,7 +276,7 @@ PAGES: dict[str, Open] = {
     "home entities": home("/entities", "Anna"),
     "home timeline": home("/timeline", "Learned"),
     "home conversations": home("/conversations", "Beans along the south wall"),
-    "home settings": home("/settings", "private to each member"),
+    "home settings": home("/settings", "each person has their own"),
     "home of a user": at("/u/ada", "walnuts"),
     "home of nobody": at("/p/none", "No memories yet"),
     "full home": home("", "Book 49", LONG),

@@ -83,7 +83,7 @@ def test_a_move_by_menu_says_first_what_becomes_visible_where(desk: Desk) -> Non
     dialog = tab.page.get_by_role("dialog")
     dialog.get_by_label("Garden").check()
     expect(dialog).to_contain_text(
-        "After the move, chats in Garden that have no user can recall its 1 message. Chats in no project no longer can."
+        "After the move, chats in Garden can recall its 1 message. Chats in no project no longer can."
     )
     assert project_of(desk.tenant, "diary") is None
     dialog.get_by_role("button", name="Move").click()
@@ -97,7 +97,7 @@ def test_a_move_by_drag_asks_the_same_and_can_be_left(desk: Desk) -> None:
     drag(tab, "The gate", "No project")
     dialog = tab.page.get_by_role("dialog")
     expect(dialog).to_contain_text(
-        "chats in no project that have no user can recall its 1 message. Chats in Garden no longer can."
+        "After the move, chats in no project can recall its 1 message. Chats in Garden no longer can."
     )
     expect(dialog).to_contain_text("Entities learned from it stay in Garden.")
     tab.page.keyboard.press("Escape")

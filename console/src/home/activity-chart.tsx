@@ -1,13 +1,18 @@
+import { useEffect } from "react";
+
 import { get } from "../api/client";
+import { events } from "../api/events";
 import type { Activity } from "../api/memories";
 import { useAnswer } from "../parts/use-answer";
+import { soonAfter } from "../parts/use-pages";
 import { count } from "../words";
 
 const [WIDTH, HEIGHT, STEP] = [300, 44, 10];
 
 /** How many messages and memories were stored on each of the last days, as a small chart. Nothing where nothing was stored. */
 export function ActivityChart({ path }: { path: string }) {
-  const { answer } = useAnswer(path, (asked, signal) => get<Activity>(asked, signal));
+  const { answer, again } = useAnswer(path, (asked, signal) => get<Activity>(asked, signal));
+  useEffect(() => events.listen(soonAfter(again)), [again]);
   if (!answer) return <div className="activity" aria-hidden="true" />;
   const messages = sum(answer.days.map((each) => each.messages));
   const memories = sum(answer.days.map((each) => each.memories));

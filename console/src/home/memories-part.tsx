@@ -2,8 +2,11 @@ import { useDeferredValue, useState, type ReactNode } from "react";
 
 import { EVERYBODY, memoriesPath, type MemoryFilter } from "../api/memories";
 import type { Memory } from "../api/shapes";
-import { useHouse } from "../house";
+import { useHouse, useHouseState } from "../house";
 import { PageLink } from "../parts/page";
+import { tab } from "../tab";
+import { follow, go } from "../router";
+import { titleOf } from "../words";
 import { usePages } from "../parts/use-pages";
 import { AddMemory } from "./add-memory";
 import { MemoryRow } from "./memory-row";
@@ -16,10 +19,10 @@ interface Props {
 }
 
 export const STATUSES = [
-  ["active", "true now"],
-  ["superseded", "no longer true"],
-  ["retracted", "marked untrue"],
-  ["expired", "expired"],
+  ["active", "current memories"],
+  ["superseded", "no longer true: replaced"],
+  ["retracted", "marked as untrue"],
+  ["expired", "past their date"],
   ["", "all"],
 ] as const;
 
@@ -64,6 +67,7 @@ export function MemoriesPart({ project, user, whose, hint }: Props) {
         {house.mayWrite && <button type="button" onClick={() => setAdding(true)}>Add a memory</button>}
       </div>
       {memories.problem && <p className="trouble" role="alert">{memories.problem}</p>}
+      <FailedHere project={project} />
       {memories.items?.length === 0 && !memories.problem && (
         <p className="empty">{isNarrowed ? "No memories match." : <>No memories yet. After every few replies, what is worth remembering is kept here. You need not wait: <PageLink to="/memory">extract memories now</PageLink>.</>}</p>
       )}
@@ -73,5 +77,22 @@ export function MemoriesPart({ project, user, whose, hint }: Props) {
       {memories.hasMore && <p><button type="button" onClick={memories.more}>Show more</button></p>}
       {adding && <AddMemory project={project} user={user === EVERYBODY ? null : user} onDone={memories.again} onClose={() => setAdding(false)} />}
     </>
+  );
+}
+
+/** A conversation of this project whose memories could not be extracted, if there is one: why, and the way to what can be done. */
+function FailedHere({ project }: { project: string | null }) {
+  const { sessions } = useHouseState();
+  const failed = [...sessions.values()].find((each) => each.project_id === project && each.last_extraction_error !== null);
+  if (!failed) return null;
+  const look = () => {
+    tab.select(failed.external_id);
+    go("/memory");
+  };
+  return (
+    <p className="trouble" role="alert">
+      New memories of “<bdi>{titleOf(failed, failed.external_id)}</bdi>” could not be extracted: {failed.last_extraction_error}{" "}
+      <a href="/memory" onClick={(event) => follow(event, look)}>What to do</a>
+    </p>
   );
 }

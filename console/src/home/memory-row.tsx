@@ -16,7 +16,7 @@ import { follow, go, userAddress } from "../router";
 import { SourcesDialog } from "../memory/sources-dialog";
 import { HistoryDialog } from "./history-dialog";
 
-export const STATUS_WORDS: Record<string, string> = { superseded: "no longer true", retracted: "marked untrue", expired: "expired" };
+export const STATUS_WORDS: Record<string, string> = { superseded: "no longer true", retracted: "marked as untrue", expired: "past its date" };
 
 /** One memory: its words, where it came from, and what can be done about it; every change but forgetting can be undone. */
 export function MemoryRow({ memory, about, onChanged }: { memory: Memory; about?: ReactNode; onChanged: () => void }) {

@@ -16,12 +16,12 @@ export function SettingsPart({ project }: { project: Project }) {
     <>
       <dl className="facts">
         <dt>Memory</dt>
-        <dd>{project.member_visibility === "private" ? "private to each member" : "shared by members"}</dd>
+        <dd>{project.member_visibility === "private" ? "private: each person has their own" : "shared: everybody has the same"}</dd>
         <dt>Summaries</dt>
         <dd>{project.settings.observation_scope === "user" ? "shown to all conversations of the same user" : "shown to their own conversation"}</dd>
         <dt>System prompt</dt>
         <dd dir="auto" className="prompt">{prompt ?? "the built-in prompt"}</dd>
-        <dt>Id</dt>
+        <dt>Id, for programs</dt>
         <dd><code>{project.project_id}</code></dd>
       </dl>
       {project.warnings.map((warning) => <p key={warning} className="consequence">{warning}</p>)}

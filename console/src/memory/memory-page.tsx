@@ -1,3 +1,4 @@
+import { useHouseState } from "../house";
 import { usePath } from "../router";
 import { Page } from "../parts/page";
 import { EntitiesPart } from "./entities-part";
@@ -12,8 +13,11 @@ const PARTS = [
 
 export function MemoryPage() {
   const path = usePath();
+  const hasUsers = [...useHouseState().sessions.values()].some((each) => each.user_id !== null);
+  // Where nobody tells users apart, there is nothing to see by user.
+  const parts = PARTS.filter(([to]) => to !== "/memory/user" || hasUsers || path === to);
   return (
-    <Page title="Memory" parts={PARTS}>
+    <Page title="Memory" parts={parts}>
       {path === "/memory/user" ? <UserPart /> : path === "/memory/entities" ? <EntitiesPart /> : <SessionPart />}
     </Page>
   );

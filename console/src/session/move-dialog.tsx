@@ -18,7 +18,8 @@ interface Props {
 /** Says what becomes visible where before anything moves. */
 export function MoveDialog({ session, to, onClose }: Props) {
   const house = useHouse();
-  const { projects } = useHouseState();
+  const { projects, sessions } = useHouseState();
+  const hasUsers = [...sessions.values()].some((each) => each.user_id !== null);
   const places = [...projects.map((project) => project.project_id), null].filter((place) => place !== session.project_id);
   const [chosen, setChosen] = useState(to === undefined ? places[0] : to);
   const [problem, setProblem] = useState<string | null>(null);
@@ -50,7 +51,7 @@ export function MoveDialog({ session, to, onClose }: Props) {
             </label>
           ))}
         </fieldset>
-        {chosen !== undefined && <p className="consequence" role="status">{moveSentence(session, chosen, projects)}</p>}
+        {chosen !== undefined && <p className="consequence" role="status">{moveSentence(session, chosen, projects, hasUsers)}</p>}
         {problem && <p className="trouble" role="alert">{problem}</p>}
         <div className="actions">
           <button type="button" onClick={onClose}>Cancel</button>

@@ -14,7 +14,9 @@ type Contents = "keep" | "delete";
 /** Delete a project in one of two ways, after saying what happens to its conversations. */
 export function DeleteProject({ project, onDone, onClose }: { project: Project; onDone?: () => void; onClose: () => void }) {
   const house = useHouse();
-  const sessions = [...useHouseState().sessions.values()].filter((session) => session.project_id === project.project_id).length;
+  const everywhere = [...useHouseState().sessions.values()];
+  const sessions = everywhere.filter((session) => session.project_id === project.project_id).length;
+  const hasUsers = everywhere.some((session) => session.user_id !== null);
   const [contents, setContents] = useState<Contents>("keep");
   const [typed, setTyped] = useState("");
   const [isBusy, setIsBusy] = useState(false);
@@ -53,7 +55,7 @@ export function DeleteProject({ project, onDone, onClose }: { project: Project; 
         </fieldset>
         {contents === "keep" ? (
           <p className="consequence">
-            Nothing is lost: {count(sessions, "conversation")} will be in no project, and other chats of the same user there can recall what was said.
+            Nothing is lost: {count(sessions, "conversation")} will be in no project, and other chats {hasUsers ? "of the same user " : ""}there can recall what was said.
           </p>
         ) : (
           <>

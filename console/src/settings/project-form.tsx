@@ -60,10 +60,10 @@ export function ProjectForm({ project, save, onClose }: Props) {
           <input value={name} dir="auto" autoFocus maxLength={255} onChange={(event) => setName(event.target.value)} />
         </label>
         <fieldset className="field">
-          <legend>Memory is</legend>
-          <label><input type="radio" name="visibility" checked={visibility === "private"} onChange={() => choose("private")} /> private to each member</label>
-          <label><input type="radio" name="visibility" checked={visibility === "shared"} onChange={() => choose("shared")} /> shared by members</label>
-          <p className="hint">A member is a user that a program names. It makes no difference while you alone chat here.</p>
+          <legend>If several people use this project, memory is</legend>
+          <label><input type="radio" name="visibility" checked={visibility === "private"} onChange={() => choose("private")} /> private: each person has their own</label>
+          <label><input type="radio" name="visibility" checked={visibility === "shared"} onChange={() => choose("shared")} /> shared: everybody has the same</label>
+          <p className="hint">While you alone chat here, both are the same. People are told apart where a program says who is talking.</p>
           {project && <p className="hint">A change takes effect at once, for everything that was ever said in the project.</p>}
         </fieldset>
         {project && (

@@ -37,12 +37,12 @@ export function ProjectsPart() {
       <ul className="cards">
         {projects.map((project) => (
           <li key={project.project_id}>
-            <h2><PlaceMark project={project.project_id} />{project.name}{project.is_default && <span className="kind">default</span>}</h2>
+            <h2><PlaceMark project={project.project_id} />{project.name}{project.is_default && <span className="kind">new chats go here</span>}</h2>
             <p>
               {count(inside(project), "conversation")}, {count(project.memory_count, "memory", "memories")}.{" "}
-              {project.member_visibility === "private" ? "Memory is private to each member." : "Memory is shared by members."}
+              {project.member_visibility === "private" ? "Each person has a memory of their own." : "All people share one memory."}
             </p>
-            <code>{project.project_id}</code>
+            <p className="hint">Id, for programs: <code>{project.project_id}</code></p>
             {house.isAdmin && (
               <div className="actions">
                 <button type="button" onClick={() => setEditing(project)}>Edit</button>

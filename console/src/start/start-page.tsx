@@ -42,7 +42,7 @@ export function StartPage() {
           </>
         ) : (
           <>
-            <p>Connected: <strong>{model}</strong>. <PageLink to="/settings/model">Change it</PageLink></p>
+            <p>Connected: <strong>{model}</strong>. {(models?.length ?? 0) > 1 ? "A chat can use another one: press the model’s name at its top. " : ""}<PageLink to="/settings/model">How to connect another model</PageLink></p>
             <ModelTestButton />
           </>
         )}
