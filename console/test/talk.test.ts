@@ -27,8 +27,9 @@ const session = (messages: number) => ({ data: [{ external_id: "one", message_co
 const idsOf = (talk: Talk) => talk.now.messages.map((message) => message.id);
 
 class NoEvents {
-  addEventListener(): void {
-    /* Nothing is ever published here. */
+  static readonly listeners = new Map<string, () => void>();
+  addEventListener(kind: string, listener: () => void): void {
+    NoEvents.listeners.set(kind, listener);
   }
   close(): void {
     /* Nor is anything to be closed. */
@@ -115,6 +116,23 @@ describe("a conversation", () => {
     expect([talk.now.phase, talk.now.notice?.text]).toEqual(["refused", "The database is busy."]);
     await talk.retry();
     expect(talk.now.phase).toBe("here");
+    stop();
+  });
+
+  it("takes back that the server can’t be reached when it is back", async () => {
+    answering({
+      "GET /v1/sessions?": () => session(2),
+      "GET /v1/sessions/one/messages": () => page(1, 2),
+      "GET /v1/chat/": () => new Refused(404, "none"),
+    });
+    const talk = new Talk("one", HOST);
+    const stop = talk.open(null);
+    await settled();
+    await talk.stop();
+    expect(talk.now.notice?.text).toContain("can’t be reached");
+    NoEvents.listeners.get("reset")?.();
+    await settled();
+    expect(talk.now.notice).toBeNull();
     stop();
   });
 

@@ -87,6 +87,7 @@ def test_recall_only_answers_from_this_conversation_too_and_not_with_the_questio
     """Faults 4 and 5: “Nothing … is related” to what was just said, and an echoed question above the fact in another chat."""
     tab = bare_desk.sign_in()
     tab.converse("The gate code is 4417.", "I found nothing related in Default.")
+    expect(tab.replies.last).to_contain_text("What you said is remembered. No model is connected")
     tab.converse("What is the gate code?", "4417")
     cards = tab.replies.last.get_by_role("list", name="What is remembered").get_by_role("listitem")
     expect(cards).to_have_count(1)

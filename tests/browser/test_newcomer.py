@@ -2,7 +2,7 @@
 
 import re
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import FilePayload, Locator, expect
 
 from support.clients.browser import NARROW, Desk, Tab
 from support.clients.chat_client import Gate, words
@@ -171,9 +171,12 @@ def test_a_prompt_without_a_place_for_memory_is_warned_of_in_plain_words_that_fi
 def test_toasts_are_as_wide_as_their_words_and_leave_attachments_in_sight(desk: Desk) -> None:
     """Each was as wide as the widest, and they lay over the names of the files."""
     tab = desk.sign_in()
-    notes = {"name": "notes.txt", "mimeType": "text/plain", "buffer": b"The gate code is 4417."}
-    binary = {"name": "a-long-name-of-a-file-that-is-no-text.bin", "mimeType": "", "buffer": b"\0\1"}
-    tab.page.locator("input[type=file]").set_input_files([notes, binary, {**binary, "name": "b.bin"}])
+    notes = FilePayload(name="notes.txt", mimeType="text/plain", buffer=b"The gate code is 4417.")
+    long, short = (
+        FilePayload(name=name, mimeType="", buffer=b"\0\1")
+        for name in ("a-long-name-of-a-file-that-is-no-text.bin", "b.bin")
+    )
+    tab.page.locator("input[type=file]").set_input_files([notes, long, short])
     toasts = tab.page.locator(".toast")
     expect(toasts).to_have_count(2)
     one, other = (toasts.nth(each).bounding_box() for each in range(2))
@@ -227,3 +230,44 @@ def test_an_open_chat_that_is_deleted_offers_nothing_and_keeps_no_id_as_its_titl
     expect(tab.composer).to_be_disabled()
     expect(tab.page.get_by_text("This conversation was deleted.")).to_be_visible()
     expect(tab.page).to_have_title(re.compile("^Deleted chat"))
+
+
+def test_the_version_of_a_reply_that_was_chosen_is_shown_again_with_its_question(
+    desk: Desk, model: FakeEndpoint
+) -> None:
+    """The newest one was shown instead."""
+    tab = desk.sign_in()
+    model.answers(words("One way."))
+    tab.converse("Which way?", "One way.")
+    model.answers(words("Another way."))
+    tab.page.get_by_role("button", name="Regenerate").click()
+    expect(tab.replies.last).to_contain_text("Another way.")
+    tab.is_idle()
+    tab.replies.last.get_by_role("button", name="Previous version").click()
+    expect(tab.replies.last).to_contain_text("One way.")
+    tab.composer.press("ArrowUp")
+    field = tab.page.get_by_label("Edit your message")
+    field.fill("Where to?")
+    model.answers(words("Home."))
+    field.press("Enter")
+    expect(tab.replies.last).to_contain_text("Home.")
+    tab.is_idle()
+    tab.page.get_by_role("article", name="You said").get_by_role("button", name="Previous version").click()
+    expect(tab.questions).to_have_text(["Which way?"])
+    expect(tab.replies.last).to_contain_text("One way.")
+    expect(tab.replies.last.get_by_role("group", name="Versions")).to_contain_text("1 / 2")
+
+
+def test_what_was_recalled_in_a_project_that_was_deleted_is_not_called_another_projects(desk: Desk) -> None:
+    """“3 items from another project”, although all of it is in no project now."""
+    garden = furnish(desk.tenant)
+    tab = desk.sign_in()
+    tab.choose_place("Garden")
+    tab.converse("What is the gate code?", "Noted.")
+    assert desk.tenant.admin.patch(f"/v1/sessions/{tab.session}", {"project_id": None}).is_success
+    assert desk.tenant.admin.patch("/v1/sessions/gate", {"project_id": None}).is_success
+    assert desk.tenant.admin.patch("/v1/sessions/cello", {"project_id": None}).is_success
+    assert desk.tenant.admin.delete(f"/org/projects/{garden}").is_success
+    badge(tab).click()
+    expect(panel(tab)).to_contain_text("This chat was moved since, or its project was changed or deleted.")
+    expect(panel(tab)).not_to_contain_text("another project")

@@ -34,7 +34,8 @@ export interface Receipt {
   session_id: string;
   message_id: string;
   created_at: string;
-  pool: { project_id: string | null };
+  /** Null where the conversation has left it since. */
+  pool: { project_id: string | null } | null;
   /** How many items the model was given, also those that cannot be read any more. */
   given: number;
   items: ReceiptItem[];

@@ -9,7 +9,7 @@ import { useAnswer } from "../../parts/use-answer";
 import { follow, go, projectAddress } from "../../router";
 import { HiddenHere } from "../../session/hidden-here";
 import { SetupDialog } from "../../session/setup-dialog";
-import { inPlace, placeName, titleFrom } from "../../words";
+import { count, inPlace, placeName, titleFrom } from "../../words";
 import { Card } from "./card";
 import { PromptDialog } from "./prompt-dialog";
 
@@ -73,7 +73,10 @@ function isOverTheChat(): boolean {
 
 function Found({ receipt, session, project, onChanged, onLeave }: FoundProps) {
   const { projects } = useHouseState();
-  if (receipt.sent?.placeholders?.length === 0) return <NoPlaceholders prompt={receipt.sent.prompt} session={session} project={receipt.pool.project_id} />;
+  if (receipt.sent?.placeholders?.length === 0) return <NoPlaceholders prompt={receipt.sent.prompt} session={session} project={receipt.pool?.project_id ?? null} />;
+  if (receipt.pool === null && receipt.given > 0) {
+    return <p className="reason">{`This chat was moved since, or its project was changed or deleted. So the ${count(receipt.given, "item")} recalled then can’t be shown here.`}</p>;
+  }
   const groups = groupsOf(receipt.items);
   const reason = reasonOf(receipt, session, inPlace(project, projects), placeName(project, projects));
   return (

@@ -3,7 +3,9 @@
 import { useEffect, useRef, useState } from "react";
 
 import { getReceipt, receiptIdOf } from "../../api/receipts";
+import { useHouse, useHouseState } from "../../house";
 import { useAnswer } from "../../parts/use-answer";
+import { follow, go } from "../../router";
 import { Card } from "../drawer/card";
 import type { Said } from "../talk/said";
 import { Words } from "../words/markdown";
@@ -13,6 +15,30 @@ import { inPieces } from "../words/recalled-text";
 export function isRecallReply(message: Said): boolean {
   const pieces = inPieces(message.text);
   return pieces[0]?.kind === "label" && pieces.some((piece) => piece.kind === "recalled");
+}
+
+const NOTHING = /^I found nothing related in \*[^\n]*\*\.$/;
+
+/** Whether a reply says that nothing that is remembered is related. */
+export function isNothingReply(message: Said): boolean {
+  return NOTHING.test(message.text);
+}
+
+/** That nothing is related; and, as long as no model is connected, why that is all, and that what was said is remembered. */
+export function NothingReply({ message }: { message: Said }) {
+  const house = useHouse();
+  const { models } = useHouseState();
+  return (
+    <>
+      <Words text={message.text} scope={message.key} />
+      {models !== null && !house.hasModel && (
+        <p className="hint">
+          What you said is remembered. No model is connected, so replies only quote what was said before.{" "}
+          <a href="/settings/model" onClick={(event) => follow(event, () => go("/settings/model"))}>Connect a model</a>
+        </p>
+      )}
+    </>
+  );
 }
 
 /** The quotation as text until the cards are there, and where they cannot be had. */

@@ -7,7 +7,7 @@ import { BranchPicker } from "./branch-picker";
 import { DeleteButton } from "./delete-message";
 import { onFirstClick } from "./first-click";
 import type { MessageProps } from "./message";
-import { isRecallReply, RecallReply } from "./recall-reply";
+import { isNothingReply, isRecallReply, NothingReply, RecallReply } from "./recall-reply";
 
 export function Reply({ message, session, versions, locked, isFresh, mayContinue, isFound, actions }: MessageProps) {
   const writing = message.status === "writing";
@@ -43,6 +43,7 @@ export function Reply({ message, session, versions, locked, isFresh, mayContinue
 function Body({ message, session, isFresh }: { message: Said; session: string; isFresh: boolean }) {
   if (message.status === "failed") return <Failed message={message} isFresh={isFresh} />;
   if (message.id && isRecallReply(message)) return <RecallReply message={message} session={session} />;
+  if (message.id && isNothingReply(message)) return <NothingReply message={message} />;
   return <Words text={message.text} scope={message.key} />;
 }
 

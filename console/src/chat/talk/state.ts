@@ -10,6 +10,8 @@ export type Phase = "loading" | "new" | "here" | "gone" | "missing" | "unreachab
 export interface Notice {
   tone: "calm" | "trouble";
   text: string;
+  /** The server could not be reached: it is no longer true when the server is back. */
+  isPassing?: boolean;
 }
 
 export interface TalkState {
@@ -55,7 +57,7 @@ export const NOTHING_KNOWN: TalkState = {
 };
 
 export function trouble(error: unknown): Notice {
-  return { tone: "trouble", text: sentence(error) };
+  return { tone: "trouble", text: sentence(error), ...(error instanceof TypeError ? { isPassing: true } : {}) };
 }
 
 /** The new messages, but those that have not changed as they were: what is shown of them is not made again. */

@@ -2,13 +2,14 @@
 
 import { post, Refusal, sessionPath } from "../../api/client";
 import { events, type HouseEvent } from "../../api/events";
-import { allBranches, chooseBranch, createSession, findSession } from "../../api/sessions";
+import { allBranches, createSession, findSession } from "../../api/sessions";
 import type { StoredMessage } from "../../api/shapes";
 import { drafts } from "../composer/drafts";
 import { isPicture, messagesOf, type Attached, type ReadFile } from "../composer/files";
 import { withNames } from "../composer/images";
 import { versionsOf, type Versions } from "./branches";
 import { loadAround, loadEnd, NOTHING_LOADED, firstWordsOf, upTo, withEnd, withNewer, without, withOlder, type Joining, type Loaded } from "./history";
+import { Leaves } from "./leaves";
 import { Readings } from "./readings";
 import { fromStored, newSaid, upToTheQuestion, type Said } from "./said";
 import { IN_PROGRESS, NOTHING_KNOWN, trouble, unchanged, type TalkHost, type TalkState } from "./state";
@@ -33,6 +34,7 @@ export class Talk {
   /** Whether the last turn that the server has published is still running. */
   private isTurnOpen = false;
   private readonly readings = new Readings();
+  private readonly leaves = new Leaves();
 
   constructor(
     readonly session: string,
@@ -152,7 +154,8 @@ export class Talk {
   /** Show another version of a message, with what followed it. */
   async choose(message: string): Promise<void> {
     try {
-      await chooseBranch(this.session, message);
+      this.leaves.note(this.loaded);
+      await this.leaves.choose(this.session, message);
       this.readings.expectFewer();
       // In the middle of a conversation, what is loaded is of the other branch.
       await this.reload(this.loaded.newer === null ? null : message);
@@ -202,6 +205,7 @@ export class Talk {
 
   private hear(event: HouseEvent, soon: () => void): void {
     if (event.type !== "reset" && event.session_id !== this.session) return;
+    if (event.type === "reset" && this.state.notice?.isPassing) this.dismiss();
     if (event.type === "turn.started") this.isTurnOpen = true;
     // After a reset nothing is known of turns: the server that ran one may have been killed.
     if (event.type === "turn.finished" || event.type === "reset") this.isTurnOpen = false;
@@ -299,6 +303,7 @@ export class Talk {
 
   /** Send a request and show its reply as it comes. What was not stored is not shown as said: it goes back into the field. */
   private async run(base: readonly Said[], words: string | null, request: TurnRequest): Promise<boolean> {
+    this.leaves.note(this.loaded);
     const before = this.state.messages;
     const question = words === null ? [] : [newSaid(this.newKey(), "user", words, "sending")];
     let isStored = false;
