@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import type { Project } from "../src/api/shapes";
 import { ago, day, exactly } from "../src/times";
-import { count, moveSentence, placeName, recallSentence, titleFrom, titleOf } from "../src/words";
+import { count, moveSentence, pinnedSentence, placeName, recallSentence, titleFrom, titleOf } from "../src/words";
 
 const garden: Project = {
   project_id: "proj_1",
@@ -14,6 +14,13 @@ const garden: Project = {
   warnings: [],
   created_at: "2026-05-02T09:30:00Z",
 };
+
+describe("pinning", () => {
+  it("promises no reply what only a model is given", () => {
+    expect(pinnedSentence(true)).toBe("Pinned. The model is given it with every question.");
+    expect(pinnedSentence(false)).toContain("No model is connected");
+  });
+});
 
 describe("a move", () => {
   it("says what becomes visible where, and what stays", () => {

@@ -271,3 +271,9 @@ def test_what_was_recalled_in_a_project_that_was_deleted_is_not_called_another_p
     badge(tab).click()
     expect(panel(tab)).to_contain_text("This chat was moved since, or its project was changed or deleted.")
     expect(panel(tab)).not_to_contain_text("another project")
+
+
+def test_images_are_not_offered_where_the_model_takes_none(desk: Desk) -> None:
+    tab = desk.sign_in()
+    expect(tab.page.get_by_title("Attach a text or PDF file")).to_be_visible()
+    assert "image" not in (tab.page.locator("input[type=file]").get_attribute("accept") or "")

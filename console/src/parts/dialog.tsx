@@ -17,7 +17,7 @@ const SAFE_BUTTON = ".actions button:not(.grave, .primary):enabled";
 
 /** Where one begins: the first field, or else a button that changes nothing. `autoFocus` is too early in a dialog that is not open yet. */
 function focusFirst(dialog: HTMLDialogElement): void {
-  const field = dialog.querySelector<HTMLElement>(FIELD);
+  const field = dialog.querySelector<HTMLElement>("#composer:enabled") ?? dialog.querySelector<HTMLElement>(FIELD);
   const chosen = field instanceof HTMLInputElement && field.type === "radio" ? dialog.querySelector<HTMLElement>("input[type=radio]:checked") : null;
   (chosen ?? field ?? dialog.querySelector<HTMLElement>(SAFE_BUTTON))?.focus();
 }
