@@ -219,7 +219,9 @@ def test_org_11_the_command_line_exports_and_imports(source: Path, tmp_path: Pat
     doubtful = " ".join(run("import", str(log), "--project", "none", "--user", "ann").split())
     assert doubtful.startswith("Imported nothing. Skipped 1 because its time cannot be read")
     log.write_text('{"role": "user", "content": "I live in Rome."}')
-    assert "messages without a date, which get the date of the file" in " ".join(run("import", str(log), "--preview").split())
+    assert "messages without a date, which get the date of the file" in " ".join(
+        run("import", str(log), "--preview").split()
+    )
     log.write_text('{"uuid": "k", "chat_messages": []}')
     for options in (("--preview",), ("--project", "none")):
         refused = " ".join(run("import", str(log), "--format", "mem0", *options, code=1).split())
