@@ -82,6 +82,22 @@ def is_read_only(directory: Path) -> bool:
         return False
 
 
+def first_bytes(path: Path, length: int) -> bytes:
+    """The beginning of a database file; empty if it cannot be read. Read through SQLite, which keeps the file open while this
+    process has the database open: to close it would release the locks of those connections, and another process that comes and
+    goes would delete the log under them."""
+    try:
+        file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
+    except apsw.Error:
+        return b""
+    try:
+        return file.xRead(length, 0)
+    except apsw.Error:
+        return b""
+    finally:
+        file.xClose()
+
+
 def connect(path: Path, *, create: bool = True) -> apsw.Connection:
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
     connection = apsw.Connection(str(path), flags=flags, statementcachesize=200)

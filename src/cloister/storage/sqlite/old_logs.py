@@ -8,9 +8,8 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-import apsw
-
 from cloister.domain.errors import StorageUnavailable
+from cloister.storage.sqlite.connections import first_bytes
 
 KEY_FILE = "local.key"
 _ENDING = ".replaced"
@@ -64,10 +63,7 @@ def refuse_lost(path: Path) -> None:
 
 def refuse_damaged(path: Path) -> None:
     """Refuse a file that is no SQLite database before SQLite opens it: it would delete the log next to it."""
-    try:
-        header = _first_bytes(path)
-    except apsw.Error:
-        return  # SQLite says why
+    header = first_bytes(path, len(_HEADER))
     if not header or header == _HEADER:
         return
     log = path.with_name(f"{path.name}-wal")
@@ -77,16 +73,6 @@ def refuse_damaged(path: Path) -> None:
         else ""
     )
     raise StorageUnavailable(f"{path} is damaged or not a database. Nothing was changed; restore a backup.{kept}")
-
-
-def _first_bytes(path: Path) -> bytes:
-    """Read through SQLite, which keeps the file open while this process has the database open: to close it would release the locks
-    of those connections, and another process that comes and goes would delete the log under them."""
-    file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
-    try:
-        return file.xRead(len(_HEADER), 0)
-    finally:
-        file.xClose()
 
 
 def _settle(path: Path) -> None:
