@@ -144,9 +144,9 @@ def test_ops_1_a_commit_that_a_silent_server_did_not_confirm_is_an_unknown_outco
 
 def test_ops_1_a_statement_that_is_only_slow_is_waited_for(postgres: OwnPostgres) -> None:
     """The server is asked on another connection, and answers there."""
-    database = open_postgres(postgres.url, seconds=1.0)
+    database = open_postgres(postgres.url, seconds=4.0)
     with database._reads.transaction("BEGIN") as connection:  # pyright: ignore[reportPrivateUsage]
-        assert connection.execute("SELECT pg_sleep(2.5), 'slow'").fetchone() == ("", "slow")
+        assert connection.execute("SELECT pg_sleep(3.7), 'slow'").fetchone() == ("", "slow")
     database.close()
 
 
