@@ -1,5 +1,6 @@
 """More requests than a server can answer (OPS-3): refused clearly, a quiet tenant goes on, and health is always answered."""
 
+import socket
 import threading
 from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -10,6 +11,7 @@ import httpx2
 import pytest
 
 from cloister import Cloister, Overloaded
+from cloister.interfaces.http import arrival
 from support.databases.engines import Engine
 from support.servers.http_server import Server, Tenant, serving
 from support.waiting import eventually
@@ -123,6 +125,70 @@ def test_ops_3_a_refused_write_was_not_begun_and_can_be_repeated_with_its_key(
         again = flood.admin.post("/v1/sessions/s/messages", message, headers=key)
         assert (first.status_code, again.status_code, first.json()["id"]) == (201, 201, again.json()["id"])
         assert len(flood.admin.everything("/v1/sessions/s/messages")) == 1
+
+
+def leave(server: Server, tenant: Tenant, method: str, path: str, body: dict[str, str], waits_for: int) -> None:
+    """Send a request, see it wait, and close the connection."""
+    with httpx2.Client(base_url=server.address, timeout=60) as http:
+        request = http.build_request(method, path, headers={"Authorization": f"Bearer {tenant.key}"}, json=body)
+    sent = f"{method} {path} HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in request.headers.items())
+    with socket.create_connection((request.url.host, request.url.port or 80)) as connection:
+        connection.sendall(sent.encode() + b"\r\n" + request.content)
+        eventually(lambda: waiting(server) == waits_for)
+    # The event loop learns of a closed connection before it has accepted another one and answered on it.
+    for _ in range(2):
+        with httpx2.Client(base_url=server.address) as http:
+            assert http.get("/livez").status_code == 200
+
+
+def gone(server: Server) -> str:
+    """The counts of requests whose client left before it was answered."""
+    return "\n".join(line for line in server.nobody.get("/metrics").text.splitlines() if 'status="499"' in line)
+
+
+@pytest.fixture
+def no_wait_is_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrival, "_LONG_WAIT_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("no_wait_is_short")
+def test_ops_3_what_waits_for_a_client_that_left_is_not_begun(
+    either_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a server that was stopped for a moment is busy only for clients that have left, for as long as clients repeat."""
+    services = either_engine.services()
+    with serving(services, requests_waiting=2 * WAITING) as server:
+        flood = server.new_tenant("Flood")
+        flood.new_session("s")
+        flood.new_session("left")
+        door = Door(services.sessions, "change", monkeypatch)
+        with flooded(server, door, flood, "PATCH", json={"title": "Flood"}) as calls:
+            leave(server, flood, "PATCH", "/v1/sessions/left", {"title": "Left"}, WAITING + 1)
+        assert {call.result().status_code for call in calls} == {200}
+        eventually(lambda: waiting(server) == 0)
+        assert flood.admin.get("/v1/sessions/left").json()["title"] is None
+        assert door.inside == THREADS + WAITING
+        eventually(lambda: 'method="PATCH"' in gone(server))
+
+
+@pytest.mark.usefixtures("no_wait_is_short")
+def test_ops_3_a_batch_leaves_out_whose_client_left(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    services = engine.services()
+    with serving(services) as server, ThreadPoolExecutor(2) as threads:
+        tenant = server.new_tenant()
+        tenant.new_session("s")
+        door = Door(services.record, "all", monkeypatch)
+        try:
+            first = threads.submit(tenant.say, "s", "First.")
+            eventually(lambda: door.inside == 1)
+            leave(server, tenant, "POST", "/v1/sessions/s/messages", {"role": "user", "content": "Left."}, 1)
+            second = threads.submit(tenant.say, "s", "Second.")
+            eventually(lambda: waiting(server) == 2)
+        finally:
+            door.opened.set()
+        first.result()
+        second.result()
+        assert [each["content"] for each in tenant.admin.everything("/v1/sessions/s/messages")] == ["First.", "Second."]
 
 
 @pytest.mark.parametrize(

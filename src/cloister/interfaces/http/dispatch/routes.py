@@ -22,7 +22,7 @@ from cloister.bootstrap import Services
 from cloister.domain.access import Permission
 from cloister.domain.errors import CloisterError, Overloaded
 from cloister.domain.identifiers import format_key_id
-from cloister.interfaces.http.arrival import has_arrived
+from cloister.interfaces.http.arrival import has_arrived, note_waiting, refuse_abandoned
 from cloister.interfaces.http.dispatch.arguments import argument_readers, reads_body, refuse_fields
 from cloister.interfaces.http.dispatch.callers import Checked, Gate, need_of
 from cloister.interfaces.http.dispatch.executors import BatchExecutor, SerialExecutor, outcome_of
@@ -149,10 +149,20 @@ class GuardedRoute(APIRoute):
         return await self._run(request, await request.body())
 
     async def _admit_early(self, request: Request) -> Response | None:
-        return await self.queued(request, lambda: self._admission(request), reads=True)
+        return await self._in_turn(request, lambda: self._admission(request), reads=True)
 
     async def queued(self, request: Request, call: Callable[[], T], *, reads: bool = False) -> T | Response:
-        """The result of a call that runs in the turn of its tenant, or the refusal if too many wait."""
+        """The result of a call that runs in the turn of its tenant, or the refusal if too many wait. It is not begun if the client
+        left while it waited for long."""
+
+        def unless_abandoned() -> T:
+            refuse_abandoned(request.scope)
+            return call()
+
+        note_waiting(request.scope)
+        return await self._in_turn(request, unless_abandoned, reads=reads)
+
+    async def _in_turn(self, request: Request, call: Callable[[], T], *, reads: bool) -> T | Response:
         executors = cast(Executors | None, request.app.state.executors)
         if executors is None:  # an app without a server, as the command line has it
             return await run_in_threadpool(call)
@@ -176,6 +186,7 @@ class GuardedRoute(APIRoute):
         if executors is not None and executors.appends is not None and self._appends and small:
             request.state.span = cast(Gate, request.app.state.gate).services.tracer.current()
             tenant = executors.known_callers.tenant_of(request.scope)
+            note_waiting(request.scope)
             try:
                 return await executors.appends.run((self, request, body), tenant=tenant)
             except Overloaded as error:
@@ -269,7 +280,7 @@ def _answer_together(services: Services, arrived: Sequence[_Arrived]) -> list[Re
     """Answer each request as if it were alone, but with one write for all, and one check of a key that several of them use: all of
     them had arrived before that check."""
     checked: Checked = {}
-    begun = [outcome_of(route.begin, request, body, checked) for route, request, body in arrived]
+    begun = [outcome_of(_begin_in_batch, *each, checked) for each in arrived]
     appends = [
         replace(entry.append, parent=request.state.span)
         for (_, request, _), entry in zip(arrived, begun, strict=True)
@@ -280,6 +291,11 @@ def _answer_together(services: Services, arrived: Sequence[_Arrived]) -> list[Re
         outcome_of(finish, request, entry, next(recorded)) if isinstance(entry, Appending) else entry
         for (_, request, _), entry in zip(arrived, begun, strict=True)
     ]
+
+
+def _begin_in_batch(route: GuardedRoute, request: Request, body: bytes, checked: Checked) -> Response | Appending:
+    refuse_abandoned(request.scope)
+    return route.begin(request, body, checked)
 
 
 def _is_small(request: Request) -> bool:
