@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import sleep
 from typing import Any, cast
 
 import apsw
@@ -24,6 +25,8 @@ from cloister.storage.sqlite.restore import copy_migrated
 
 _ROWS_A_FETCH = 2_000
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_MOST_LOOKS = 20
+_PAUSE_SECONDS = 0.1
 _OTHERS = """
 SELECT count(*) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name = 'cloister'
@@ -114,13 +117,24 @@ def restore_database(
     return report
 
 
+def _refuse_others(connection: Connection) -> None:
+    """Raise `StorageBusy` if others use the database. A connection that was closed just now, as that of this command before, is
+    still among those of the server for a moment."""
+    for looks in range(_MOST_LOOKS):
+        if looks:
+            sleep(_PAUSE_SECONDS)
+        connection.execute("SELECT pg_stat_clear_snapshot()")
+        if not cast(int, cast(tuple[Any], connection.execute(_OTHERS).fetchone())[0]):
+            return
+    raise StorageBusy(
+        "Other processes of Cloister use this database: stop `cloister serve` and `cloister worker`, then try again; "
+        "nothing was changed."
+    )
+
+
 def _load(connection: Connection, source: apsw.Connection, progress: StepProgress, *, replace: bool) -> None:
     connection.execute(sql.SQL("SET LOCAL ROLE {}").format(sql.Identifier(row_security.MAINTENANCE_ROLE)))
-    if cast(int, cast(tuple[Any], connection.execute(_OTHERS).fetchone())[0]):
-        raise StorageBusy(
-            "Other processes of Cloister use this database: stop `cloister serve` and `cloister worker`, then try again; "
-            "nothing was changed."
-        )
+    _refuse_others(connection)
     ordered = _referenced_first(source)
     if not replace and _counted(connection, "tenant"):
         raise Conflict(
