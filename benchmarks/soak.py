@@ -12,6 +12,7 @@ half, since a cache fills first.
 import argparse
 import json
 import random
+import re
 import resource
 import socket
 import tempfile
@@ -77,7 +78,9 @@ class Load:
             answer = connection.recv(65_536)
             while not first_bytes and (chunk := connection.recv(65_536)):
                 answer += chunk
-            return answer.split(b" ", 2)[1].decode()
+            status = answer.split(b" ", 2)[1].decode()
+            code = re.search(rb'"code": ?"(\w+)"', answer) if status >= "400" else None
+            return status if code is None else f"{status} {code[1].decode()}"
 
     def warm_up(self) -> None:
         rng = random.Random(0)
