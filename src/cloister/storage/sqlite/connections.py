@@ -127,22 +127,6 @@ def _switch_to_wal(connection: apsw.Connection) -> None:
             return
 
 
-def first_bytes(path: Path, size: int) -> bytes:
-    """The beginning of a file; nothing if it cannot be read. It is read through SQLite, which keeps the file open while this
-    process has the database open: to close it would release the locks of those connections, and another process that comes and
-    goes would delete the log under them."""
-    try:
-        file = apsw.VFSFile("", str(path), [apsw.SQLITE_OPEN_MAIN_DB | apsw.SQLITE_OPEN_READONLY, 0])
-    except apsw.Error:
-        return b""
-    try:
-        return file.xRead(size, 0)
-    except apsw.Error:
-        return b""
-    finally:
-        file.xClose()
-
-
 def migrate_to_latest(connection: apsw.Connection) -> None:
     known = migrate.migrations(postgres=False)
     if not migrate.pending(applied_migrations(connection), known):
