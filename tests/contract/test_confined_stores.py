@@ -220,6 +220,10 @@ CONFINED: dict[str, Case] = {
         act=lambda t, h: [RetentionStore(t).counts(project, MOMENT + 1) for project in (h.cellar, None)],
         nothing=[OldCounts(sessions=0, messages=0, memories=0, observations=0)] * 2,
     ),
+    "RetentionStore.entities": Case(
+        act=lambda t, h: [RetentionStore(t).entities(h.cellar, MOMENT + 1, MOMENT + 1)],
+        nothing=[0],
+    ),
     "ArchivedEntries.all": Case(
         act=lambda t, h: [
             entry.project_id

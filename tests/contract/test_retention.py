@@ -491,3 +491,48 @@ def test_mem_18_a_dry_run_counts_the_entities_that_lose_their_last_mention(house
     after = {entity.id for entity in house.entities(garden)}
     assert "Brambleworks" in house.names(garden) and "Quillfeather" not in house.names(garden)
     assert tried == done.counts and tried.entities == len(before) - len(after) > 0
+
+
+def test_mem_18_a_dry_run_counts_entities_of_the_project_that_a_session_has_left(house: MemorySetup) -> None:
+    """MEM-18, ISO-6: entities stay where it was said; they go with their last mention, wherever its session is now."""
+    garden, cellar = house.project("Garden"), house.project("Cellar")
+    talk(house, "s", garden)
+    house.move("s", cellar)
+    before = {entity.id for entity in house.entities(garden)}
+    assert house.services.retention.preview(house.reach, garden, days=30) == NOTHING_OLD
+    tried = house.services.retention.preview(house.reach, cellar, days=30)
+    for_all = house.services.retention.preview(house.reach, days=30)
+    confined = Reach(tenant=house.reach.tenant, confined_to=cellar)
+    assert house.services.retention.preview(confined, cellar, days=30).entities == 0
+    keep(house, cellar, 30)
+    done = house.services.retention.apply(house.reach, cellar)
+    assert tried == for_all == done.counts
+    assert tried.entities == len(before) - len(house.entities(garden)) > 0
+
+
+def test_mem_18_a_confined_caller_is_not_told_how_many_entities_end_elsewhere(house: MemorySetup) -> None:
+    """MEM-18, ISO-4."""
+    garden, cellar = house.project("Garden"), house.project("Cellar", retention_days=30)
+    talk(house, "s", garden)
+    house.move("s", cellar)
+    confined = Reach(tenant=house.reach.tenant, confined_to=cellar)
+    done = house.services.retention.apply(confined, cellar)
+    assert (done.counts.messages, done.counts.entities) == (2, 0)
+    assert "Quillfeather" not in house.names(garden)
+
+
+def test_mem_18_a_dry_run_counts_entities_that_sessions_of_several_projects_mention(house: MemorySetup) -> None:
+    """MEM-18: each project with its own days, and the tenant's outside them; an entity goes if all its mentions do."""
+    garden, cellar = house.project("Garden"), house.project("Cellar")
+    for name in ("one", "two", "three"):
+        talk(house, name, garden)
+    house.move("two", cellar)
+    house.move("three", None)
+    for setting in ((garden, 30), (cellar, 30)):
+        keep(house, *setting)
+        assert house.services.retention.preview(house.reach).entities == 0
+    house.services.retention.set_of_tenant(house.reach, 35)
+    before = {entity.id for entity in house.entities(garden)}
+    tried = house.services.retention.preview(house.reach)
+    assert house.services.retention.apply(house.reach).counts == tried
+    assert tried.entities == len(before) - len(house.entities(garden)) > 0

@@ -115,8 +115,14 @@ class Retention:
         wanted = None if days is None else checked_retention_days(days, "retention_days")
         now, counts = self._clock(), NOTHING_OLD
         with self._database.read(reach) as transaction:
-            for each, kept in self._rules(transaction, project, wanted, is_given=days is not None):
-                counts += RetentionStore(transaction).counts(each, _before(now, kept))
+            store = RetentionStore(transaction)
+            rules = dict(self._rules(transaction, project, wanted, is_given=days is not None))
+            for each, kept in rules.items():
+                counts += store.counts(each, _before(now, kept))
+            if rules:
+                kept = rules.get(project)
+                before = None if kept is None else _before(now, kept)
+                counts += replace(NOTHING_OLD, entities=store.entities(project, before, now))
         return counts
 
     def apply(self, reach: Reach, project: ProjectId | None = None) -> Retained:

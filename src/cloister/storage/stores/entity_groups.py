@@ -32,7 +32,7 @@ Extracted = tuple[EntityId, SessionId, int]
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TouchedEntities:
     """Entities that lost a mention: `left` still have others, `gone` are the names that had no other and were deleted. `ended` is
-    the number of entities that were shown and have no name left."""
+    the number of entities within the transaction's reach that were shown and have no name left."""
 
     left: tuple[EntityId, ...]
     gone: tuple[EntityId, ...]
@@ -151,7 +151,7 @@ class EntityGroupStore:
             mentioned = [name for name in group if name.id not in silent]
             if not mentioned:
                 gone.update(name.id for name in group)
-                ended += any(name.id == entity and name.deleted_at is None for name in group)
+                ended += any(name.id == entity and self._is_shown(name) for name in group)
                 continue
             lost = {name.id for name in group if name.id in silent and not name.name_by_hand}
             gone.update(lost)
@@ -161,6 +161,11 @@ class EntityGroupStore:
                 left.add(entity)
         left |= self.remove(sorted(gone))
         return TouchedEntities(left=tuple(sorted(left - gone)), gone=tuple(sorted(gone)), ended=ended)
+
+    def _is_shown(self, name: EntityName) -> bool:
+        """Whether the caller sees it: the entity may be of another project than the session that mentioned it (ISO-6)."""
+        reach = self._transaction.reach
+        return name.deleted_at is None and reach.confined_to in (None, name.project) and reach.user in (None, name.user)
 
     def _promote(self, heir: EntityName, left: Sequence[EntityName], group: Sequence[EntityName]) -> EntityId:
         """Make `heir` the name under whose id the names that are left are one entity, with what a person corrected."""

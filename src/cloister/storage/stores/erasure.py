@@ -291,7 +291,7 @@ class RetentionStore:
         return self._transaction.execute("delete_observations", session_id=session, observation_ids=ids)
 
     def counts(self, project: ProjectId | None, before: int) -> OldCounts:
-        """What is too old in a project, or in the shared pool."""
+        """What is too old in a project, or in the shared pool, without the entities that go with it."""
         asked: dict[str, Value] = {"project_id": project, "before": before}
         ((sessions, messages),) = self._transaction.rows("count_old_messages", **asked)
         return OldCounts(
@@ -300,9 +300,13 @@ class RetentionStore:
             memories=_only(self._transaction.rows("count_old_memories", **asked)),
             observations=_only(self._transaction.rows("count_old_observations", **asked)),
             files=_only(self._transaction.rows("count_old_files", **asked)),
-            entities=_only(self._transaction.rows("count_old_entities", **asked)),
             receipts=_only(self._transaction.rows("count_old_receipts", **asked)),
         )
+
+    def entities(self, project: ProjectId | None, before: int | None, now: int) -> int:
+        """How many entities within the transaction's reach go with messages that are too old: in one project, or in all and outside
+        them, where `before` is that of the tenant, if it has one, and stricter projects follow their own days."""
+        return _only(self._transaction.rows("count_old_entities", project_id=project, before=before, now=now))
 
     def searches(self, project: ProjectId | None, before: int, limit: int) -> list[ReceiptId]:
         """The receipts of searches in a project, or outside all projects, that belong to no session and are too old."""

@@ -152,18 +152,23 @@ WHERE s.tenant_id = :tenant_id AND s.project_id IS NOT DISTINCT FROM CAST(:proje
     )
 
 -- name: count_old_entities
--- The entities of a project all of whose mentions go with messages of its sessions that are too old. The mentions that one extraction
--- gave to a name go together.
+-- The entities of any project all of whose mentions go with messages that are too old: in sessions of one project, those from before
+-- :before; without a project in all sessions, with each project's own days where they are stricter, and :before is NULL if the tenant
+-- keeps everything. The mentions that one extraction gave to a name go together.
 SELECT count(*)
 FROM entity AS e
-WHERE e.tenant_id = :tenant_id AND e.project_id = CAST(:project_id AS BIGINT)
-    AND e.part_of IS NULL AND e.deleted_at IS NULL
+WHERE e.tenant_id = :tenant_id AND e.part_of IS NULL AND e.deleted_at IS NULL
     AND (CAST(:confined_to AS BIGINT) IS NULL OR e.project_id = :confined_to)
     AND (CAST(:bound_user AS TEXT) IS NULL OR e.user_id = :bound_user)
-    AND EXISTS (
-        SELECT 1 FROM entity AS n
-        JOIN mention AS k ON k.tenant_id = n.tenant_id AND k.entity_id = n.entity_id
-        WHERE n.tenant_id = :tenant_id AND (n.entity_id = e.entity_id OR n.part_of = e.entity_id)
+    AND e.entity_id IN (
+        SELECT coalesce(n.part_of, n.entity_id)
+        FROM session AS s
+        CROSS JOIN mention AS k
+        CROSS JOIN entity AS n
+        WHERE s.tenant_id = :tenant_id AND s.pool_id IS NOT NULL
+            AND (CAST(:project_id AS BIGINT) IS NULL OR s.project_id = CAST(:project_id AS BIGINT))
+            AND k.tenant_id = s.tenant_id AND k.session_id = s.session_id
+            AND n.tenant_id = k.tenant_id AND n.entity_id = k.entity_id
     )
     AND NOT EXISTS (
         SELECT 1 FROM entity AS n
@@ -174,8 +179,16 @@ WHERE e.tenant_id = :tenant_id AND e.project_id = CAST(:project_id AS BIGINT)
                 JOIN message AS m ON m.tenant_id = g.tenant_id AND m.message_id = g.message_id
                 JOIN session AS s ON s.tenant_id = g.tenant_id AND s.session_id = g.session_id
                 WHERE g.tenant_id = :tenant_id AND g.entity_id = k.entity_id AND g.session_id = k.session_id
-                    AND g.created_at = k.created_at AND m.created_at < :before
-                    AND s.project_id = CAST(:project_id AS BIGINT) AND s.pool_id IS NOT NULL
+                    AND g.created_at = k.created_at AND s.pool_id IS NOT NULL
+                    AND (CAST(:project_id AS BIGINT) IS NULL OR s.project_id = CAST(:project_id AS BIGINT))
+                    AND (
+                        m.created_at < CAST(:before AS BIGINT)
+                        OR CAST(:project_id AS BIGINT) IS NULL AND EXISTS (
+                            SELECT 1 FROM project AS p
+                            WHERE p.tenant_id = :tenant_id AND p.project_id = s.project_id AND p.deleted_at IS NULL
+                                AND m.created_at < CAST(:now AS BIGINT) - p.retention_days * 86400000000
+                        )
+                    )
             )
     )
 
