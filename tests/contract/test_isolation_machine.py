@@ -20,15 +20,15 @@ from cloister.bootstrap import Services
 from cloister.services.memories import extract
 from support.databases.engines import Engine, opened_engine
 from support.databases.postgres_server import PostgresServer
-from support.isolation.archive_machine import ArchiveMachine
 from support.isolation.isolation_machine import IsolationMachine
+from support.isolation.retention_machine import LONG_AGO, RetentionMachine
 
 LONG_RUN = int(os.environ.get("CLOISTER_LONG_RUN", "0"))
 FIRST_SEED = int(os.environ.get("CLOISTER_LONG_RUN_SEED", "1"))
 IN_MEMORY = Path("/dev/shm")
 
 
-def run(machine: type[ArchiveMachine], *, examples: int, steps: int, derandomize: bool) -> None:
+def run(machine: type[RetentionMachine], *, examples: int, steps: int, derandomize: bool) -> None:
     run_state_machine_as_test(
         machine,
         settings=settings(
@@ -73,14 +73,15 @@ def no_server() -> PostgresServer:
 def test_nothing_ever_crosses_and_everything_that_belongs_is_found(
     fast_engine: Engine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """ISO-3 to ISO-6, ISO-10, ISO-12, CTX-1, MEM-3, MEM-8, MEM-9, TAB-7, ORG-5, ORG-11. Windows are short: a few messages make
-    notes."""
+    """ISO-3 to ISO-6, ISO-10, ISO-12, CTX-1, MEM-3, MEM-8, MEM-9, MEM-18, TAB-7, ORG-5, ORG-11. Windows are short: a few messages
+    make notes."""
     monkeypatch.setattr(extract, "RECENT_WINDOW", 4)
     monkeypatch.setattr(extract, "_FEWEST_TO_OBSERVE", 3)
     IsolationMachine.count_from_zero()
 
-    class Machine(ArchiveMachine):
+    class Machine(RetentionMachine):
         houses = (fast_engine.services(), fast_engine.services())
+        past = fast_engine.services(clock=lambda: LONG_AGO)
 
         def fresh(self) -> AbstractContextManager[Services]:
             return fresh_database()
@@ -92,7 +93,7 @@ def test_nothing_ever_crosses_and_everything_that_belongs_is_found(
     assert IsolationMachine.questions > IsolationMachine.steps > LONG_RUN
 
 
-def run_at_length(engine: str, machine: type[ArchiveMachine], capsys: pytest.CaptureFixture[str]) -> None:
+def run_at_length(engine: str, machine: type[RetentionMachine], capsys: pytest.CaptureFixture[str]) -> None:
     began = time.monotonic()
 
     class Reporting(machine):

@@ -1,6 +1,5 @@
 """Anything in any order, by two Cloisters over the same data, compared after every question with a naive oracle."""
 
-from dataclasses import replace
 from itertools import count
 from typing import Any, ClassVar
 
@@ -33,7 +32,6 @@ statuses = st.sampled_from(("completed", "completed", "completed", "partial", "f
 places = st.integers(-1, MOST_PROJECTS)
 drafts = st.tuples(roles, statuses, st.sampled_from(COMMON))
 picks = st.integers(0, 1 << 16)
-LONG_AGO = 1_500_000_000_000_000
 
 
 class IsolationMachine(RuleBasedStateMachine):
@@ -184,30 +182,6 @@ class IsolationMachine(RuleBasedStateMachine):
             conversation, message = present[pick % len(present)]
             services.forgetting.message(home.reach, message)
             home.unsay(conversation, message)
-
-    @rule(house=house_numbers, tenant=tenant_numbers, name=names)
-    def forget_what_is_old(self, house: int, tenant: int, name: str) -> None:
-        """MEM-18: in one project, or in the whole tenant for a session in none; only what was said long ago goes."""
-        services, home = self._step(house, tenant)
-        conversation = home.conversations.get(name)
-        if conversation is None:
-            return
-        (draft,) = self._drafts([("user", "completed", "A long time ago.")])
-        old = replace(draft, created_at=LONG_AGO)
-        (message,) = services.record.messages(home.reach, name, [old]).messages
-        conversation.say(message.id, old.role, old.status, old.content)
-        project = conversation.project
-        self._keep(services, home, project, 365)
-        assert services.retention.preview(home.reach, project).messages == 1
-        assert services.retention.apply(home.reach, project).counts.messages == 1
-        self._keep(services, home, project, None)
-        home.unsay(conversation, message.id)
-
-    def _keep(self, services: Services, home: Tenant, project: ProjectId | None, days: int | None) -> None:
-        if project is None:
-            services.retention.set_of_tenant(home.reach, days)
-        else:
-            services.projects.change_project(home.reach, project, settings={"retention_days": days})
 
     @rule(house=house_numbers, tenant=tenant_numbers, place=st.integers(0, MOST_PROJECTS))
     def delete_project(self, house: int, tenant: int, place: int) -> None:

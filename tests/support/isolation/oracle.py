@@ -76,6 +76,8 @@ class Kept:
     is_pinned: bool = False
     is_changed: bool = False
     """Whether a person has changed it, in whatever way, even if that was undone."""
+    is_old: bool = False
+    """Whether it was written long ago; one that derives from a message is as old as that."""
 
     @property
     def is_hidden(self) -> bool:
@@ -357,6 +359,20 @@ class Tenant:
         self.gone_messages.append(message)
         together = {(one.run, one.name) for one in self.mentions if one.message == message}
         self.mentions = [one for one in self.mentions if (one.run, one.name) not in together]
+
+    def forget_old(self, conversation: Conversation, old: set[MessageId]) -> None:
+        """MEM-18: messages, what derives from them, and memories that were written long ago."""
+        for message in sorted(old):
+            self.unsay(conversation, message)
+        gone = {content for content in conversation.memories if conversation.kept[content].is_old}
+        conversation.memories = {
+            content: source for content, source in conversation.memories.items() if content not in gone
+        }
+
+    @property
+    def known_entities(self) -> set[tuple[ProjectId, str | None, str]]:
+        """Each in its part of its project."""
+        return {(one.project, one.user, one.name) for one in self.mentions if one.project in self.projects}
 
     def clear(self, conversation: Conversation) -> None:
         """MEM-9. Nobody answers what is not there, and every receipt of the session goes with it."""

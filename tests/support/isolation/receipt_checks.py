@@ -10,6 +10,7 @@ from cloister.domain.identifiers import MessageId, ReceiptId, format_message_id
 from cloister.domain.prompts.prompt import placeholders
 from cloister.domain.receipts.receipt import Receipt, Sent, receipt_of_context
 from cloister.domain.scope import Reach
+from cloister.domain.timestamps import now
 from cloister.services.receipts.reading import ShownReceipt
 from support.isolation.derived_machine import numbers
 from support.isolation.oracle import Conversation, Part, Tenant
@@ -21,7 +22,7 @@ MISSING = MessageId(1 << 21 | 1)
 class MadeReceipt:
     """A receipt, and in which part it was recalled. It goes with its messages: the question and the reply, if it has them, and with
     everything of its session when that is cleared. Without a session, `conversation` only says for which project and user was
-    searched, and it is there until one of them is erased."""
+    searched, and it is there until one of them is erased. Either kind is erased when it is too old."""
 
     id: ReceiptId
     home: Tenant
@@ -38,7 +39,7 @@ class MadeReceipt:
 
 def receipt_for(context: Context, question: MessageId) -> Receipt:
     """The receipt of a reply that was asked for with the default prompt."""
-    made = receipt_of_context(context, now=1)
+    made = receipt_of_context(context, now=now())
     sent = Sent(
         prompt="default",
         template=None,
@@ -55,7 +56,7 @@ def check_receipt(services: Services, made: MadeReceipt, reach: Reach) -> None:
     explains."""
     home, conversation = made.home, made.conversation
     is_there = (
-        _is_left(made) and reach.confined_to in (None, conversation.project) and reach.user in (None, conversation.user)
+        is_left(made) and reach.confined_to in (None, conversation.project) and reach.user in (None, conversation.user)
     )
     try:
         shown = services.receipts.get(reach, made.id)
@@ -133,8 +134,8 @@ def _some_messages(made: MadeReceipt, shown: ShownReceipt) -> Iterator[MessageId
             return
 
 
-def _is_left(made: MadeReceipt) -> bool:
-    if not made.is_of_session:
+def is_left(made: MadeReceipt) -> bool:
+    if made.is_erased or not made.is_of_session:
         return not made.is_erased
     conversation = made.conversation
     is_there = (
