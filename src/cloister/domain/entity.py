@@ -140,7 +140,10 @@ def inverse_relation(relation: str) -> str:
 
 def merged_notes(notes: Iterable[str], limit: int = MAX_NOTES) -> str:
     """The notes without repetitions, as one text of at most `limit` characters; the oldest are dropped first."""
-    distinct = {same_as(note): note.strip() for note in notes if note.strip()}
+    said = [stripped for note in notes if (stripped := note.strip())]
+    if len(said) == 1:
+        return said[0]
+    distinct = {same_as(note): note for note in said}
     kept: list[str] = []
     length = 0
     for note in reversed(distinct.values()):

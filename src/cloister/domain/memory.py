@@ -106,10 +106,13 @@ def checked_memory(content: str, field: str = "contents") -> str:
 def same_as(content: str) -> bytes:
     """A digest that is equal for statements that differ only in case, spacing, punctuation or Unicode form (MEM-2). Punctuation
     counts in a statement that has nothing else."""
-    stored = normalised(content)
-    folded = normalized("NFKC", normalized("NFKC", stored).casefold())
-    kept = folded.translate(_ASCII_WORDS) if folded.isascii() else "".join(map(_character_of_word, folded))
-    words = " ".join(kept.split()) or stored
+    if content.isascii() and content.isprintable():  # it is in every normal form, and has no spaces but U+0020
+        words = " ".join(content.lower().translate(_ASCII_WORDS).split()) or normalised(content)
+    else:
+        stored = normalised(content)
+        folded = normalized("NFKC", normalized("NFKC", stored).casefold())
+        kept = folded.translate(_ASCII_WORDS) if folded.isascii() else "".join(map(_character_of_word, folded))
+        words = " ".join(kept.split()) or stored
     return hashlib.sha256(words.encode()).digest()[:16]
 
 

@@ -36,6 +36,9 @@ _THE_USER = linear(
     r"(?:\A|(?<=[.!?…] ))(?:The user(?=[ '’:])(?! (?:\x22|(?:interface|base|experience|guide|manual|account)s?\b))|User(?=:))"
 )
 
+# One of these is in whatever that matches. To look for them takes a tenth of the time.
+_OF_THE_USER = ("The user", "User:")
+
 
 def is_plain_name(name: str) -> bool:
     """Whether a name can be used in a sentence without being read as another person, or as the end of the sentence."""
@@ -69,13 +72,12 @@ def attributed(statement: str, user: str | None, *, named: bool) -> str:
     if not named or not statement:
         return statement
     who = user_named(user)
-    return _with_user(statement, user) if _THE_USER.match(statement) else f"{who}: {_with_user(statement, user)}"
-
-
-def _with_user(statement: str, user: str | None) -> str:
-    """A statement with the user's name instead of "The user" at the beginning of sentences."""
-    who = user_named(user)
-    return _THE_USER.sub(lambda _: f"{who[0].upper()}{who[1:]}", statement)
+    capitalised = f"{who[0].upper()}{who[1:]}"
+    begins = _THE_USER.match(statement)
+    begin, head = (0, f"{who}: ") if begins is None else (begins.end(), capitalised)
+    if all(statement.find(words, begin) < 0 for words in _OF_THE_USER):
+        return f"{head}{statement[begin:]}"
+    return f"{head if begins is None else ''}{_THE_USER.sub(lambda _: capitalised, statement)}"
 
 
 def without_user(statement: str) -> str:

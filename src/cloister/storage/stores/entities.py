@@ -323,11 +323,15 @@ def _shown(transaction: Transaction, mentions: Sequence[_Mention], now: int) -> 
         for session, digest in cast(list[tuple[int, bytes]], rows):
             withdrawn.setdefault(session, set()).add(digest)
     return [
-        one._replace(notes=without_statements(one.notes, withdrawn.get(one.session or 0, ())))
-        if one.notes and id(one) in checked
-        else one._replace(notes=None)
-        for one in mentions
+        _shown_mention(one, withdrawn.get(one.session or 0, ()) if id(one) in checked else None) for one in mentions
     ]
+
+
+def _shown_mention(one: _Mention, withdrawn: Collection[bytes] | None) -> _Mention:
+    """A mention without the statements that are withdrawn; without notes if it is not known which are."""
+    if not one.notes or (withdrawn is not None and not withdrawn):
+        return one
+    return one._replace(notes=None if withdrawn is None else without_statements(one.notes, withdrawn))
 
 
 def _newest_notes(mentions: Sequence[_Mention]) -> Iterator[_Mention]:
