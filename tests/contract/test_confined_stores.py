@@ -221,7 +221,7 @@ CONFINED: dict[str, Case] = {
         nothing=[OldCounts(sessions=0, messages=0, memories=0, observations=0)] * 2,
     ),
     "RetentionStore.entities": Case(
-        act=lambda t, h: [RetentionStore(t).entities(h.cellar, MOMENT + 1, MOMENT + 1)],
+        act=lambda t, h: [RetentionStore(t).entities(h.cellar, 1 << 60, MOMENT + 1)],
         nothing=[0],
     ),
     "ArchivedEntries.all": Case(

@@ -97,8 +97,5 @@ RETENTION_CASES: dict[str, Case] = {
         act=lambda t, h: RetentionStore(t).counts(h.cellar, LATER),
         nothing=OldCounts(sessions=0, messages=0, memories=0, observations=0),
     ),
-    "RetentionStore.entities": Case(
-        act=lambda t, h: [RetentionStore(t).entities(project, LATER, LATER) for project in (h.cellar, None)],
-        nothing=[0, 0],
-    ),
+    "RetentionStore.entities": Case(act=lambda t, h: RetentionStore(t).entities(h.cellar, 1 << 60, LATER), nothing=0),
 }
