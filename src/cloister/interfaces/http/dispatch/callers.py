@@ -215,12 +215,10 @@ def narrowed_to(user: str | None, key: ApiKey) -> ApiKey:
 
 def single_header(request: Request, name: str) -> str | None:
     """A header that names whose request it is, as it came. It is refused if it is repeated, since a proxy before this server may
-    have read the other one, and with a comma, by which a proxy may have joined two: they would be a third name."""
+    have read the other one."""
     given = request.headers.getlist(name)
     if len(given) > 1:
         raise InvalidRequest(name, "must come once.")
-    if given and "," in given[0]:
-        raise InvalidRequest(name, "must be one name without a comma: proxies join repeated headers by commas.")
     return given[0] if given else None
 
 
@@ -234,7 +232,10 @@ def utf8_header(request: Request, name: str) -> str | None:
 
 
 def _user_header(request: Request) -> str | None:
+    """The user that narrows the request. A comma is refused: a proxy may have joined two headers, which would be a third user."""
     given = utf8_header(request, "X-User-ID")
+    if given is not None and "," in given:
+        raise InvalidRequest("X-User-ID", "must be one name without a comma: proxies join repeated headers by commas.")
     return None if given is None else checked_name(given, "X-User-ID")
 
 

@@ -48,9 +48,9 @@ SessionHeader = Annotated[
     str | None,
     Header(
         alias="X-Session-ID",
-        description="The session's `external_id`, in UTF-8 and without a comma. A session that does not exist is created; without "
-        "this header the server makes an id. Every answer has it in the same header.",
-        json_schema_extra=schemas.NAME_IN_HEADER,
+        description="The session's `external_id`, in UTF-8. A session that does not exist is created; without this header the "
+        "server makes an id. Every answer has it in the same header.",
+        json_schema_extra=schemas.NAME,
     ),
 ]
 

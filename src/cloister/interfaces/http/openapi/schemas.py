@@ -44,8 +44,6 @@ def _id(prefix: str) -> Schema:
 
 
 NAME = _text(MAX_NAME, _CONTROL)
-# A proxy may join two headers by a comma.
-NAME_IN_HEADER = _text(MAX_NAME, _CONTROL, ",")
 TAG = _text(MAX_NAME, _CONTROL, *(f"^{prefix}" for prefix in RESERVED_TAGS))
 CATEGORY = _text(MAX_CATEGORY, _CONTROL)
 CONTENT = _text(MAX_CONTENT, _NUL)

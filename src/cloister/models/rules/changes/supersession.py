@@ -4,8 +4,10 @@ A memory that changes a fact gets the subject of the memory that it makes untrue
 time. A memory that may be about the same fact but does not clearly change it gets no subject, and changes nothing.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from typing import get_args
 
 from cloister.domain.extraction import ExtractedMemory, KnownMemory
 from cloister.domain.identifiers import MemoryId, MessageId
@@ -21,6 +23,8 @@ from cloister.models.rules.facts import Fact, Speaker
 
 _LONGEST_AUTHOR = 60
 _MOST_OLDER = 64
+_MOST_LATEST = 24
+"""Of so many values of a family classifiers are told: there is no bound to the kinds of likings and habits."""
 _MOST_SPEAKERS = 16
 """For how many speakers of a run the known memories are read."""
 _SEVERAL: frozenset[Family] = frozenset({"home", "employer", "role"})
@@ -106,6 +110,7 @@ class Supersession:
         self._read = read
         self._speakers: set[str] = set()
         self._older: dict[tuple[str, str], list[_Older]] = {}
+        self._latest: dict[tuple[str, Family], deque[_Older]] = {}
 
     def add(
         self, fact: Fact, speaker: Speaker, said_at: int, source: MessageId, *, stored: str | None = None
@@ -134,14 +139,14 @@ class Supersession:
         return new
 
     def known_values(self, speaker: Speaker, said_at: int) -> list[tuple[Stated, "_Older"]]:
-        """What is known to be true of a speaker until this moment, each value once, with the memory that states it."""
+        """What is known to be true of a speaker until this moment, each value once, with the memory that states it. Of each family
+        only the latest are, so that the work on one statement does not grow with all that was said before."""
         self._read_known(speaker)
-        older = {
-            id(old): old for (subject, _), some in self._older.items() if subject == speaker.subject for old in some
-        }
+        latest = (self._latest.get((speaker.subject, family), ()) for family in get_args(Family))
+        older = {id(old): old for some in latest for old in some}
         return [
             (value, old)
-            for old in older.values()
+            for old in sorted(older.values(), key=lambda old: old.said_at)
             if old.said_at <= said_at and not old.over
             for value in old.values
             if value.words
@@ -213,6 +218,8 @@ class Supersession:
             older = self._older.setdefault((speaker.subject, kind), [])
             older.append(one)
             del older[:-_MOST_OLDER]
+        for family in {value.family for value in one.values}:
+            self._latest.setdefault((speaker.subject, family), deque(maxlen=_MOST_LATEST)).append(one)
 
 
 def _kind(stated: Stated) -> str:
