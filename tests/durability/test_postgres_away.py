@@ -146,7 +146,7 @@ def test_ops_1_a_statement_that_is_only_slow_is_waited_for(postgres: OwnPostgres
     """The server is asked on another connection, and answers there."""
     database = open_postgres(postgres.url, seconds=4.0)
     with database._reads.transaction("BEGIN") as connection:  # pyright: ignore[reportPrivateUsage]
-        assert connection.execute("SELECT pg_sleep(3.7), 'slow'").fetchone() == ("", "slow")
+        assert connection.execute("SELECT pg_sleep(6), 'slow'").fetchone() == ("", "slow")
     database.close()
 
 

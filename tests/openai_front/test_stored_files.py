@@ -45,6 +45,8 @@ def refused_by(create: Any, **asked: Any) -> Any:
         ),
         ([user("Look."), assistant(None, audio={"id": "audio_of_another"})], "messages[1].audio", "stored audio"),
         ([user([LOOK, {"type": "file", "file": {"file_url": URL}}])], "messages[0].content[1]", "file_url"),
+        ([user([LOOK, {"type": "video_url", "video_url": {"url": URL}}])], "messages[0].content[1]", "video_url"),
+        ([user([LOOK, {"type": "audio_url", "audio_url": {"url": URL}}])], "messages[0].content[1]", "audio_url"),
         (
             [user([LOOK, {"type": "image_url", "image_url": {"url": URL}}])],
             "messages[0].content[1].image_url",

@@ -164,6 +164,19 @@ def test_a_confined_caller_learns_nothing_of_a_key_that_was_used_outside(home: T
     assert second.json()["project_id"] == garden
 
 
+def test_iso_4_a_key_of_a_new_conversation_is_its_callers_own(home: Tenant) -> None:
+    """ORG-4, ORG-10: neither refused nor answered by what somebody did whom the caller does not reach."""
+    garden = home.new_project("Garden")
+    callers = [
+        home.with_key("read", "write", user_id="ann"),
+        home.with_key("read", "write", user_id="bob"),
+        home.with_key("read", "write", project_id=garden, confined=True),
+    ]
+    made = [caller.post("/v1/conversations", {}, headers={"Idempotency-Key": "the same"}) for caller in callers]
+    assert [answer.status_code for answer in made] == [200] * 3
+    assert len({answer.json()["id"] for answer in made}) == 3
+
+
 @pytest.mark.parametrize(
     "path", [MESSAGES.replace("{external_id}", "beans"), "/v1/sessions/beans/items", "/v1/memories"]
 )

@@ -127,7 +127,7 @@ def test_ops_3_a_refused_write_was_not_begun_and_can_be_repeated_with_its_key(
         assert len(flood.admin.everything("/v1/sessions/s/messages")) == 1
 
 
-def leave(server: Server, tenant: Tenant, method: str, path: str, body: dict[str, str], waits_for: int) -> None:
+def leave(server: Server, tenant: Tenant, method: str, path: str, body: dict[str, object], waits_for: int) -> None:
     """Send a request, see it wait, and close the connection."""
     with httpx2.Client(base_url=server.address, timeout=60) as http:
         request = http.build_request(method, path, headers={"Authorization": f"Bearer {tenant.key}"}, json=body)
@@ -139,6 +139,10 @@ def leave(server: Server, tenant: Tenant, method: str, path: str, body: dict[str
     for _ in range(2):
         with httpx2.Client(base_url=server.address) as http:
             assert http.get("/livez").status_code == 200
+
+
+def counted(tenant: Tenant) -> dict[str, int]:
+    return {session["external_id"]: session["message_count"] for session in tenant.admin.everything("/v1/sessions")}
 
 
 def gone(server: Server) -> str:
@@ -169,6 +173,23 @@ def test_ops_3_what_waits_for_a_client_that_left_is_not_begun(
         assert flood.admin.get("/v1/sessions/left").json()["title"] is None
         assert door.inside == THREADS + WAITING
         eventually(lambda: 'method="PATCH"' in gone(server))
+
+
+@pytest.mark.usefixtures("no_wait_is_short")
+def test_ops_3_a_question_of_a_chat_whose_client_left_is_answered(
+    either_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tab that is closed while the server is busy finds question and reply when it is opened again."""
+    services = either_engine.services()
+    question = {"role": "user", "parts": [{"type": "text", "text": "When do the roses bloom?"}]}
+    with serving(services, requests_waiting=2 * WAITING) as server:
+        flood = server.new_tenant("Flood")
+        flood.new_session("s")
+        door = Door(services.sessions, "change", monkeypatch)
+        with flooded(server, door, flood, "PATCH", json={"title": "Flood"}) as calls:
+            leave(server, flood, "POST", "/v1/chat/stream", {"id": "asked", "messages": [question]}, WAITING + 1)
+        assert {call.result().status_code for call in calls} == {200}
+        eventually(lambda: counted(flood) == {"s": 0, "asked": 2})
 
 
 @pytest.mark.usefixtures("no_wait_is_short")

@@ -43,6 +43,8 @@ class RecallPart:
             with suppress(Conflict):  # another caller named the session meanwhile
                 self.cloister.run_entry_operations([expect(namespace, key, None), new], **scope)
             (found,) = self.cloister.run_entry_operations([get(namespace, key)], **scope)
+            if found is None:
+                raise Conflict("What names the session was removed meanwhile. Try again.")
         return read_value(found, lambda value: checked_name(value["session"], "session"))
 
     def create_session(self, external_id: str) -> Session:

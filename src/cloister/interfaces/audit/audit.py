@@ -26,7 +26,7 @@ Progress = Callable[[int, int], None]
 LibraryReads = Callable[[TenantId, str, str], Sequence[tuple[str, object]]]
 """Recalls for a session of a tenant what fits a question, through the library: the names of its methods, and what they return."""
 _ANSWERED: Final = 200
-_FAILED: Final = 500
+_UNAVAILABLE: Final = 503
 _TOO_MANY: Final = 429
 _MOST_RETRIES: Final = 50
 _LARGEST_POOL: Final = 20_000
@@ -75,7 +75,7 @@ class AuditRun:
             replies = [(reader, read) for reader in readers for read in self._chats(reader)]
             if fault := self._missing_messages(replies):
                 sightings.not_asked.append(NotAsked(door=f"{ANTHROPIC}, messages", reason=fault))
-                replies = [(reader, read) for reader, read in replies if read.door != ANTHROPIC]
+                replies = [each for each in replies if each[1].door != ANTHROPIC or not each[1].is_answered]
             asked += replies
             if not is_installed():
                 sightings.not_asked.append(NotAsked(door=MCP, reason=HOW_TO_INSTALL))
@@ -138,7 +138,7 @@ class AuditRun:
         for reader, read in replies:
             if read.door == ANTHROPIC and read.is_answered:
                 status = self._answer(reader, read).status
-                return f"The model's server knows no requests in this form ({status})." if status >= _FAILED else None
+                return "The model's server answered no request in this form." if status == _UNAVAILABLE else None
         return None
 
     def _answer(self, reader: Reader, read: Read) -> AppAnswer:

@@ -134,7 +134,7 @@ class Items:
             def again(kept: Sequence[Any]) -> _Addition:
                 return _Addition(repeated_session(kept[1], wanted, reach), (), [], is_repeated=True)
 
-            return self._once(transaction, given, ("conversations",), first, again)
+            return self._once(transaction, given, ("conversations",), first, again, is_sessions=False)
 
         added = write_once(self._database, reach, work)
         if not added.is_repeated:
@@ -178,7 +178,7 @@ class Items:
             def again(kept: Sequence[Any]) -> _Addition:
                 return _Addition(session, (), list(_repeated(transaction, session, kept[0], items)), is_repeated=True)
 
-            return self._once(transaction, given, ("items", session.id, compares), first, again)
+            return self._once(transaction, given, ("items", session.id, compares), first, again, is_sessions=True)
 
         added = write_once(self._database, reach, work)
         self._note(added.session, added.messages)
@@ -191,10 +191,12 @@ class Items:
         namespace: Sequence[str | int],
         first: Callable[[], tuple[_Addition, FirstAnswer]],
         again: Callable[[Sequence[Any]], _Addition],
+        *,
+        is_sessions: bool,
     ) -> _Addition:
         if given is None:
             return first()[0]
-        return done_once(transaction, given, namespace, self._clock, first=first, again=again, is_sessions=True)
+        return done_once(transaction, given, namespace, self._clock, first=first, again=again, is_sessions=is_sessions)
 
     def page(
         self,

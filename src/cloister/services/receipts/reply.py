@@ -126,6 +126,8 @@ def sent_images(messages: Sequence[ChatMessage]) -> tuple[SentImage, ...]:
 
 def _sent_image(part: Mapping[str, Any]) -> SentImage | None:
     source = part.get("source") if part.get("type") == "image" else part.get("image_url")
+    if isinstance(source, str):
+        source = {"url": source}
     if not isinstance(source, Mapping):
         return None
     given = cast(Mapping[str, object], source)

@@ -37,7 +37,7 @@ class Request:
     def lookup_hash(self, reach: Reach, namespace: Sequence[str | int], *, is_sessions: bool) -> bytes:
         """The hash under which the answer is stored. Where the key is a session's, all callers that reach the session have it in
         common; else confined and bound callers have keys of their own, so that they do not see the answers to other callers."""
-        caller = () if is_sessions else (reach.confined_to, reach.user)
+        caller = (None, None) if is_sessions else (reach.confined_to, reach.user)
         text = json.dumps([*namespace, *caller, self.key], ensure_ascii=False)
         return hashlib.sha256(text.encode()).digest()
 

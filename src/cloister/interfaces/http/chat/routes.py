@@ -23,7 +23,7 @@ from cloister.interfaces.http.chat.ui_stream import ui_stream
 from cloister.interfaces.http.dispatch.access_recheck import AccessRecheck, StreamGuard
 from cloister.interfaces.http.dispatch.callers import Caller, CallerInfo, NoBody, needs
 from cloister.interfaces.http.dispatch.parameters import SessionId
-from cloister.interfaces.http.dispatch.routes import GuardedRoute
+from cloister.interfaces.http.dispatch.routes import TurnRoute
 from cloister.interfaces.http.resources.answers import answer, nothing
 from cloister.interfaces.http.resources.bodies import MOST_SENT, Body, Name, ProjectId, Relevance
 from cloister.interfaces.http.resources.sessions import project_of
@@ -35,7 +35,7 @@ STREAM: dict[str, Any] = {
     "content": {sse.MEDIA_TYPE: {"schema": {"description": "Events, each a JSON object."}}},
 }
 
-router = APIRouter(route_class=GuardedRoute, tags=["Chat"])
+router = APIRouter(route_class=TurnRoute, tags=["Chat"])
 _LONGEST_STOP_SECONDS = 30
 ModelKeyHeader = Annotated[
     str | None,

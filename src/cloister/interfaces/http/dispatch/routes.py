@@ -246,6 +246,13 @@ class GuardedRoute(APIRoute):
         _note_caller(request, caller.reach.tenant)
 
 
+class TurnRoute(GuardedRoute):
+    """A route whose request is carried out also if its client left while it waited: a question is recorded and answered."""
+
+    async def _run(self, request: Request, body: bytes) -> Response:
+        return await self._in_turn(request, lambda: self._answer(request, body), reads=self._need == "read")
+
+
 class UnqueuedRoute(GuardedRoute):
     """A route that runs on the framework's threads, and not in a queue: health, which has to be answered under load, and what a
     limit of its own keeps few. Its caller is admitted in the queue, if it needs one."""

@@ -149,15 +149,15 @@ def _draft(message: ChatMessage) -> Draft | None:
 
 
 def _refuse_stored(message: ChatMessage) -> None:
-    """Refuse what names something that the model provider stores, files by a URL, which chat completions do not have, and images by
-    an address."""
+    """Refuse what names something that the model provider stores, and images, videos, sounds and files by an address, which the
+    model's server would fetch."""
     content = message.get("content")
     if isinstance(content, list):
         for index, part in enumerate(cast(list[object], content)):
             refuse_stored_files(part, f"content[{index}]")
             file = cast(Mapping[str, Any], part).get("file") if isinstance(part, Mapping) else None
-            if isinstance(part, Mapping) and "image_url" in part:
-                _check_image(cast(Mapping[str, object], part), f"content[{index}]")
+            if isinstance(part, Mapping):
+                _check_addresses(cast(Mapping[str, object], part), f"content[{index}]")
             if isinstance(file, Mapping) and cast(Mapping[str, Any], file).get("file_url") is not None:
                 raise InvalidRequest(
                     f"content[{index}]", "has a file_url, which is not supported here: send file_data."
@@ -166,6 +166,15 @@ def _refuse_stored(message: ChatMessage) -> None:
         refuse_stored_files(value, name)
     if message.get("audio") is not None:
         raise InvalidRequest("audio", "names a stored audio reply of the model's provider: send its words as content.")
+
+
+def _check_addresses(part: Mapping[str, object], where: str) -> None:
+    """An image has to be sent with its contents; what else a part names by an address, such as a `video_url`, is refused."""
+    if "image_url" in part:
+        _check_image(part, where)
+    for name in part:
+        if name.endswith("_url") and name != "image_url":
+            raise InvalidRequest(where, f"has a {name}, which is not supported here: send the contents.")
 
 
 def _refuse_many_images(messages: Sequence[ChatMessage]) -> None:

@@ -23,6 +23,7 @@ from cloister.models.rules.facts import Fact, Speaker
 
 _LONGEST_AUTHOR = 60
 _MOST_OLDER = 64
+_FAMILIES: tuple[Family, ...] = get_args(Family)
 _MOST_LATEST = 24
 """Of so many values of a family classifiers are told: there is no bound to the kinds of likings and habits."""
 _MOST_SPEAKERS = 16
@@ -142,7 +143,7 @@ class Supersession:
         """What is known to be true of a speaker until this moment, each value once, with the memory that states it. Of each family
         only the latest are, so that the work on one statement does not grow with all that was said before."""
         self._read_known(speaker)
-        latest = (self._latest.get((speaker.subject, family), ()) for family in get_args(Family))
+        latest = (self._latest.get((speaker.subject, family), ()) for family in _FAMILIES)
         older = {id(old): old for some in latest for old in some}
         return [
             (value, old)
@@ -218,7 +219,8 @@ class Supersession:
             older = self._older.setdefault((speaker.subject, kind), [])
             older.append(one)
             del older[:-_MOST_OLDER]
-        for family in {value.family for value in one.values}:
+        families: set[Family] = {value.family for value in one.values}
+        for family in families:
             self._latest.setdefault((speaker.subject, family), deque(maxlen=_MOST_LATEST)).append(one)
 
 

@@ -7,7 +7,7 @@ from itertools import count
 from typing import NamedTuple, cast
 
 from cloister.domain.entries.entry import Entry, EntryScope
-from cloister.domain.entries.namespace import Namespace, decoded, encoded, range_of
+from cloister.domain.entries.namespace import HIDDEN, Namespace, decoded, encoded, range_of
 from cloister.domain.errors import StorageBusy
 from cloister.domain.identifiers import ProjectId, format_project_id
 from cloister.domain.scope import Scope
@@ -191,7 +191,7 @@ class TenantEntryStore:
         self._transaction.execute_each(
             "set_entry_namespace",
             [
-                {"entry_id": number, "namespace": encoded((label, *decoded(namespace)))}
+                {"entry_id": number, "namespace": _below(label, decoded(namespace))}
                 for number, namespace in cast(list[tuple[int, bytes]], rows)
             ],
         )
@@ -201,10 +201,13 @@ class TenantEntryStore:
         """A label that no namespace of the project, or of no project, begins with."""
         name = format_project_id(project)
         for label in (name if number == 1 else f"{name}-{number}" for number in count(1)):
-            first, after = range_of((label,))
-            if not self._transaction.rows("entry_in_namespaces", project_id=project, first=first, after=after):
+            if not any(self._is_taken(project, each) for each in (label, f"{HIDDEN}{label}")):
                 return label
         raise AssertionError("unreachable")
+
+    def _is_taken(self, project: ProjectId, label: str) -> bool:
+        first, after = range_of((label,))
+        return bool(self._transaction.rows("entry_in_namespaces", project_id=project, first=first, after=after))
 
     def remove_of_user(self, user: str) -> int:
         return self._transaction.execute("delete_entries_of_user", user_id=user)
@@ -216,6 +219,11 @@ class TenantEntryStore:
 def count_entries(transaction: Transaction) -> int:
     """How many entries the tenant has in all parts, for its quota."""
     return cast(int, transaction.rows("count_entries")[0][0])
+
+
+def _below(label: str, namespace: Namespace) -> bytes:
+    """The namespace below another label; a hidden one stays hidden."""
+    return encoded((f"{HIDDEN}{label}" if namespace[0].startswith(HIDDEN) else label, *namespace))
 
 
 def _stored(row: Row) -> StoredEntry:
