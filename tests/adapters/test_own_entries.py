@@ -66,6 +66,20 @@ def test_door_8_a_store_lists_nothing_of_the_adapters(memory: Cloister, new_user
     assert {item.namespace[0] for label in ADAPTERS for item in store.search((label,))} == set(ADAPTERS)
 
 
+def test_door_8_a_store_lists_nothing_of_the_adapters_after_their_project_was_deleted(
+    memory: Cloister, new_user: NewUser
+) -> None:
+    """ORG-5: its entries are in no project then, below the project's id where their addresses are taken."""
+    user, project = new_user(), memory.create_project("To be deleted").project_id
+    for place in (project, None):
+        chats = CloisterChatStore(memory, user_id=user, project_id=place)
+        asyncio.run(chats.add_message("chat", ChatMessage(role="user", content="The keel is lead.")))
+    memory.delete_project(project)
+    store = CloisterStore(memory, user_id=user, project_id=None)
+    assert store.search(()) == []
+    assert store.list_namespaces() == []
+
+
 def test_door_8_a_changed_entry_of_an_adapter_is_named(memory: Cloister, new_user: NewUser) -> None:
     """An application that names the adapters' namespaces can change them, as any caller of this part can."""
     user = new_user()
