@@ -27,8 +27,11 @@ COMMAND = "python clients/typescript/generate.py"
 _HEAD = f"// Made by `{COMMAND}` from the OpenAPI document; a test compares the two.\n"
 _FOREIGN_TAG = re.compile(r"-compatible$|^Console$")
 _NOT_FOR_PROGRAMS = {"metrics", "openapi", "docs"}
-# Fields that narrow a request. One that is given has a value: left out of the JSON, it would mean everybody or everything.
-_NARROWING = {"user_id", "project_id", "session_id"}
+# Fields that narrow a request. One that is given has a value: left out of the JSON, it would mean everybody or everything, or a
+# deletion and not its rehearsal.
+_NARROWING = {"user_id", "project_id", "session_id", "dry_run"}
+# Requests in which a user who is null is nobody (`TAKES_NOBODY` in `scope.ts`). In others it would mean the same as no field.
+_TAKE_NOBODY = {"NewSession", "ChatRequest", "EntryOperations", "MemoryToolScope"}
 # Headers that the client sets by itself.
 _OWN_HEADERS = {"Idempotency-Key", "X-Project-ID", "X-User-ID", "Last-Event-ID"}
 _SCALARS = {"string": "string", "integer": "number", "number": "number", "boolean": "boolean", "null": "null"}
@@ -100,8 +103,20 @@ def _reached(document: Node, roots: Iterable[Node]) -> dict[str, Node]:
 def _declaration(name: str, schema: Node) -> str:
     note = _comment(schema.get("description", ""), "")
     if "properties" in schema:
-        return f"\n{note}export interface {_type_name(name)} {_members(schema, '')}\n"
+        members = _members(_without_null(name, schema), "")
+        return f"\n{note}export interface {_type_name(name)} {members}\n"
     return f"\n{note}export type {_type_name(name)} = {_type(schema, '')};\n"
+
+
+def _without_null(name: str, schema: Node) -> Node:
+    """The schema without null for fields of a request in which null means the same as no field."""
+    left_out = {"session_id"} if name in _TAKE_NOBODY else {"session_id", "user_id"}
+    properties: dict[str, Node] = dict(schema["properties"])
+    for field in left_out & properties.keys() - set(schema.get("required", ())):
+        choices = properties[field].get("anyOf", ())
+        if {"type": "null"} in choices:
+            properties[field] = {**properties[field], "anyOf": [each for each in choices if each != {"type": "null"}]}
+    return {**schema, "properties": properties}
 
 
 def _type_name(name: str) -> str:

@@ -4,6 +4,7 @@ import type { Connection, Opened } from "./connection.js";
 import type { ChatRequest, Context, Stopped } from "./generated/schemas.js";
 import type { RequestOptions } from "./options.js";
 import { CloisterError } from "./errors.js";
+import { own } from "./scope.js";
 import { parsed, serverSentEvents } from "./streams.js";
 
 /** What was recalled for a reply, without the conversation itself. */
@@ -49,7 +50,7 @@ export class Chat {
    * reply is still completed and stored, unless `stop` is called.
    */
   async *stream(question: Question, options: ChatOptions = {}): AsyncGenerator<ChatPart, void, undefined> {
-    const { text, ...rest } = question;
+    const { text, ...rest } = own(question);
     const { modelKey, ...request } = options;
     const body: ChatRequest = { ...rest, messages: [{ role: "user", parts: [{ type: "text", text }] }] };
     yield* parts(await this.#connection.open("chat", { body, headers: { "X-Model-Key": modelKey } }, request));

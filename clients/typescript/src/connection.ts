@@ -78,7 +78,7 @@ export class Connection {
     if (!Object.hasOwn(ROUTES, name)) throw invalid("operation", `\`${name}\` is none of those in /openapi.json that this client has.`);
     checkRequestOptions(options, name);
     refuseUnknown(given, ["path", "query", "headers", "body"], name);
-    checkScope(given, this.#scope);
+    checkScope(given, this.#scope, name);
     const route = ROUTES[name];
     const request = this.#request(route, name, given, options, headers);
     const most = request.body instanceof ReadableStream ? 0 : (this.#options.maxRetries ?? 2);

@@ -14,8 +14,10 @@ export interface Scope {
 type Field = "user_id" | "project_id";
 
 const OPTIONS = ["userId", "projectId"] as const;
-/** Fields without which a request means more: everybody's, every project's, the whole project's. */
-const NARROWING_FIELDS = ["user_id", "project_id", "session_id"];
+/** Fields without which a request means more: everybody's, every project's, the whole project's; or a deletion, not its rehearsal. */
+const NARROWING_FIELDS = ["user_id", "project_id", "session_id", "dry_run"];
+/** Operations in which `user_id: null` is nobody. In any other it would be read as left out. */
+const TAKES_NOBODY = ["create_session", "chat", "read_entries", "write_entries", "find_memory_tool_session"];
 const NO_PROJECT = "none";
 const WIDER = {
   userId: "Without a user the client has all rights of its key; leave `userId` out if that is meant.",
@@ -51,11 +53,11 @@ export function narrowedScope(scope: Scope, to: Narrowing): Scope {
   return { ...scope, ...wanted };
 }
 
-/** Refuse a request that names another user or project than the client, or names one as `undefined`, which JSON leaves out. */
-export function checkScope({ path, query, body }: AnyGiven, scope: Scope): void {
+/** Refuse a request that names another user or project than the client, or names one so that it would be left out. */
+export function checkScope({ path, query, body }: AnyGiven, scope: Scope, operation: string): void {
   for (const part of [path, query, body]) {
     if (typeof part !== "object" || part === null || part instanceof ReadableStream) continue;
-    refuseUnset(part);
+    refuseUnset(part, TAKES_NOBODY.includes(operation));
     const fields = part as Record<string, unknown>;
     if ("user_id" in fields) refuseOther("user_id", fields["user_id"], scope.userId);
     if ("project_id" in fields) refuseOther("project_id", fields["project_id"] ?? NO_PROJECT, scope.projectId);
@@ -65,17 +67,30 @@ export function checkScope({ path, query, body }: AnyGiven, scope: Scope): void 
   }
 }
 
-/** Refuse fields that would narrow a request, or a filter, and are `undefined`. */
-export function refuseUnset(part: object): void {
+/**
+ * Refuse fields that would narrow a request, or a filter, and would be left out: they are `undefined` or inherited, or `null` where
+ * that means the same.
+ */
+export function refuseUnset(part: object, takesNobody = false): void {
   const fields = part as Record<string, unknown>;
   for (const name of NARROWING_FIELDS) {
-    if (name in fields && fields[name] === undefined) {
-      throw invalid(name, "is undefined, and would not be sent: leave it out if the request is not to be narrowed by it.");
+    if (!(name in fields)) continue;
+    const value = fields[name];
+    const isLeftOut = name === "session_id" || (name === "user_id" && !takesNobody);
+    if (value === undefined || (value === null && isLeftOut)) {
+      throw invalid(name, `is ${value}, and would count as left out: leave it out if the request is not to be narrowed by it.`);
     }
+    if (!Object.hasOwn(fields, name)) throw invalid(name, "is inherited, and would not be sent: make it a field of its own.");
   }
   for (const inner of [fields["filter"], fields["not"], fields["and"], fields["or"]].flat()) {
     if (typeof inner === "object" && inner !== null) refuseUnset(inner);
   }
+}
+
+/** Fields that others are added to. Copied, they would lose what is inherited. */
+export function own<Fields extends object>(fields: Fields): Fields {
+  refuseUnset(fields, true);
+  return fields;
 }
 
 function refuseOther(field: Field, given: unknown, narrowed: string | undefined): void {

@@ -23,6 +23,7 @@ import type {
 import type { RecordAllOptions, RequestOptions, WriteOptions } from "./options.js";
 import type { Pages } from "./pages.js";
 import type { ListQuery } from "./resources/sessions.js";
+import { own } from "./scope.js";
 
 export class SessionClient {
   readonly id: string;
@@ -35,7 +36,7 @@ export class SessionClient {
 
   /** Create the session; one that exists with equal fields is returned as it is. */
   async create(fields: Omit<NewSession, "external_id"> = {}, options: WriteOptions = {}): Promise<Session> {
-    return await this.#client.sessions.create({ ...fields, external_id: this.id }, options);
+    return await this.#client.sessions.create({ ...own(fields), external_id: this.id }, options);
   }
 
   async get(options: RequestOptions = {}): Promise<Session> {
@@ -55,7 +56,7 @@ export class SessionClient {
   }
 
   async recordEpisode(episode: Omit<NewEpisode, "session_id">, options: WriteOptions = {}): Promise<Episode> {
-    return await this.#client.episodes.record({ ...episode, session_id: this.id }, options);
+    return await this.#client.episodes.record({ ...own(episode), session_id: this.id }, options);
   }
 
   messages(query: ListQuery<"list_messages"> = {}, options: RequestOptions = {}): Pages<Message> {
@@ -63,7 +64,7 @@ export class SessionClient {
   }
 
   async context(request: Omit<ContextRequest, "session_id"> = {}, options: RequestOptions = {}): Promise<Context> {
-    return await this.#client.context({ ...request, session_id: this.id }, options);
+    return await this.#client.context({ ...own(request), session_id: this.id }, options);
   }
 
   /** Search in the scope of the session. */
@@ -71,7 +72,7 @@ export class SessionClient {
     request: Omit<SearchRequest, "session_id" | "project_id" | "user_id">,
     options: RequestOptions = {},
   ): Promise<Hit[]> {
-    return await this.#client.search({ ...request, session_id: this.id }, options);
+    return await this.#client.search({ ...own(request), session_id: this.id }, options);
   }
 
   memories(query: ListQuery<"list_memories"> = {}, options: RequestOptions = {}): Pages<Memory> {
@@ -88,7 +89,7 @@ export class SessionClient {
 
   /** Say something, and read the reply of the server's model while it is made. */
   chat(question: Omit<Question, "id">, options: ChatOptions = {}): AsyncGenerator<ChatPart, void, undefined> {
-    return this.#client.chat.stream({ ...question, id: this.id }, options);
+    return this.#client.chat.stream({ ...own(question), id: this.id }, options);
   }
 
   async clear(options: RequestOptions = {}): Promise<Forgotten> {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import type { Cloister } from "@cloister/client";
-import { withCloister } from "@cloister/client/ai-sdk";
+import { cloisterMiddleware, withCloister } from "@cloister/client/ai-sdk";
 import type { RecordOutcome, WithCloisterOptions } from "@cloister/client/ai-sdk";
 import * as sdk from "ai";
 import * as mocks from "ai/test";
@@ -254,6 +254,31 @@ for (const [name, MockModel] of MOCKS) {
     assert.equal(((await reader.read()).value as Part | undefined)?.["rawValue"], 0);
     await eventually(() => made === 70_000);
     await reader.cancel();
+  });
+
+  test(`${name}: ISO-12: options that are used again for another user change no turn that has begun`, async () => {
+    const { admin } = await newTenant();
+    const [ada, ben] = [admin.narrowed({ userId: "ada" }), admin.narrowed({ userId: "ben" })];
+    const slow = stepwise(streamed("Alba", "tross."));
+    const outcomes: RecordOutcome[] = [];
+    const options: WithCloisterOptions = {
+      client: ada,
+      session: "of ada",
+      newSession: { metadata: { whose: "ada" } },
+      context: { filter: { metadata: { whose: "ada" } } },
+      onRecord: (outcome) => outcomes.push(outcome),
+    };
+    const model = withCloister(make(slow.answer), options);
+    const { newSession, context } = options;
+    Object.assign(newSession?.metadata ?? {}, { whose: "ben" });
+    Object.assign(context?.filter ?? {}, { session_id: undefined });
+    const { stream } = await model.doStream({ prompt: asked(QUESTION) });
+    Object.assign(options, { client: ben, session: "of ben", mode: "recall", onRecord: undefined });
+    slow.go();
+    await all(stream as AsyncIterable<unknown>);
+    assert.deepEqual(await said(ada, "of ada"), [["user", QUESTION], ["assistant", "Albatross."]]);
+    assert.deepEqual((await ada.sessions.get("of ada")).metadata, { whose: "ada" });
+    assert.deepEqual([outcomes.length, (await all(ben.sessions.list())).length], [1, 0]);
   });
 
   test(`${name}: a reader that is slower than the model gets every part, and then the failure`, async () => {
@@ -566,6 +591,29 @@ for (const [name, MockModel] of MOCKS) {
   });
 }
 
+test("a stream that is cancelled while the model waits is read to its end", async () => {
+  const { admin } = await household();
+  let made = 0;
+  const pull = (controller: ReadableStreamDefaultController<Part>): void => controller.enqueue({ type: "raw", rawValue: made++ });
+  const source = new ReadableStream<Part>({ pull }, { highWaterMark: 0 }).getReader();
+  let isOver = false;
+  const read = async (): Promise<ReadableStreamReadResult<Part>> => {
+    const next = await source.read();
+    isOver = next.done;
+    return next;
+  };
+  const stream = { getReader: () => ({ read, cancel: async () => await source.cancel() }) };
+  const { transformParams, wrapStream } = cloisterMiddleware({ client: admin, session: "tuesday" });
+  const params = await transformParams?.({ params: { prompt: asked(QUESTION) } } as never);
+  const passed = await wrapStream?.({ doStream: async () => ({ stream }), params } as never);
+  await eventually(() => made >= 50_000);
+  await new Promise((done) => setTimeout(done, 20));
+  assert.deepEqual([made, isOver], [50_000, false]);
+  await passed?.stream.cancel();
+  await eventually(() => isOver);
+  assert.deepEqual(await said(admin, "tuesday"), [["user", QUESTION]]);
+});
+
 test("an option that is not known is refused", () => {
   const options = { client: connect("k"), session: "tuesday", project: "p" };
   assert.throws(() => withCloister(new MockLanguageModelV3(), options), /`project` is not known/);
@@ -584,6 +632,8 @@ test("an option without a value, and a session of another user or project, are r
     [{ client, session: "a", newSession: { user_id: undefined } }, /`user_id` is undefined/],
     [{ client, session: "a", newSession: { project_id: undefined } }, /`project_id` is undefined/],
     [{ client, session: "a", context: { filter: { user_id: undefined } } }, /`user_id` is undefined/],
+    [{ client, session: "a", context: { filter: { session_id: null } } }, /`session_id` is null/],
+    [{ client, session: "a", newSession: Object.create({ user_id: "ada" }) as object }, /`user_id` is inherited/],
     [{ client: ada, session: "a", newSession: { user_id: "ben" } }, /narrowed to "ada"/],
     [{ client: garden, session: "a", newSession: { project_id: null } }, /narrowed to "proj_/],
   ];

@@ -26,6 +26,13 @@ export async function refused(client: Cloister): Promise<Session> {
   client.narrowed({ userId: user?.id, projectId: "proj_0000000000000001" });
   // @ts-expect-error: perhaps everybody's
   await client.sessions.list({ user_id: user?.id }).page();
+  // @ts-expect-error: perhaps everybody's
+  await client.search({ query: "boat", user_id: user?.id ?? null });
+  // @ts-expect-error: perhaps the whole project
+  await client.search({ query: "boat", session_id: user?.id ?? null });
+  await client.sessions.create({ user_id: user?.id ?? null });
+  // @ts-expect-error: perhaps no rehearsal
+  await client.users.erase("ada", { dryRun: [true].at(0) });
   // @ts-expect-error: a code that is not known
   const code: ErrorCode = "not found";
   return await client.call("create_session", { body: { external_id: code } });

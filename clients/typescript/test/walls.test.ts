@@ -143,6 +143,12 @@ test("ISO-12: no request of a narrowed client names another user or project, in 
   await admin.session("of bob").addMemories(["The user's boat is called Bluebird."]);
   const [memory] = await all(admin.session("of bob").memories());
   assert.match((await inGarden.memories.get(memory?.id ?? "")).content, /Bluebird/);
+  // Archives and events have no ids: there the project counts.
+  const archive = await failure(all(inGarden.archives.exportLines()));
+  assert.deepEqual([archive.status, archive.errors[0]?.field], [422, "X-Project-ID"]);
+  const lines = JSON.stringify(await all(inGarden.archives.exportLines({ scope: "project" })));
+  assert.match(lines, /"here"/);
+  assert.doesNotMatch(lines, /of bob|Bluebird/);
   const confined = connect((await admin.keys.create({ name: "phone", project_id: garden, confined: true })).key);
   assert.equal((await failure(confined.sessions.get("of bob"))).code, "not_found");
   assert.equal((await failure(confined.memories.get(memory?.id ?? ""))).code, "not_found");
@@ -161,8 +167,60 @@ test("a field that would narrow a request and is undefined is refused, since JSO
     async () => await client.context({ session_id: "a", filter: { and: [{ not: unset("user_id") }] } }),
     async () => await all(client.messages.list("a", { filter: { or: [unset("session_id")] } })),
     async () => await all(client.events(unset("userId"))),
+    async () => await client.users.erase("ada", unset("dryRun")),
+    async () => await client.projects.delete("proj_0000000000000001", unset("dryRun")),
+    async () => await client.call("delete_session", { path: { external_id: "a" }, query: unset("dry_run") }),
   ];
   for (const call of calls) assert.match((await failure(call())).message, /is undefined/);
+  assert.deepEqual(requests, []);
+});
+
+test("a field that would narrow a request and is null is refused, where that would count as left out", async () => {
+  const requests: string[] = [];
+  const { admin, key } = await newTenant();
+  const client = connect(key, { fetch: noting(requests) });
+  const none = <Fields>(name: string): Fields => ({ [name]: null }) as Fields;
+  const calls = [
+    async () => await client.search({ query: "boat", ...none<{ session_id: string }>("session_id") }),
+    async () => await client.search({ query: "boat", ...none<{ user_id: string }>("user_id") }),
+    async () => await client.session(null as unknown as string).search({ query: "boat" }),
+    async () => await client.session("a").search({ query: "boat", ...none<object>("user_id") }),
+    async () => await client.context({ session_id: "a", filter: { not: none("session_id") } }),
+    async () => await all(client.sessions.list(none("user_id"))),
+    async () => await all(client.messages.list("a", { filter: { and: [none("user_id")] } })),
+    async () => await all(client.events(none("userId"))),
+    async () => await client.keys.create({ name: "everybody's", ...none<object>("user_id") }),
+    async () => await client.call("explain", { body: { message_id: "msg_00000000000f0001", ...none<object>("session_id") } }),
+  ];
+  for (const [index, call] of calls.entries()) assert.match((await failure(call())).message, /is null/, `${index}`);
+  assert.deepEqual(requests, []);
+  // Where there is nobody to leave out, null is nobody.
+  assert.equal((await client.session("of nobody").create({ user_id: null })).user_id, null);
+  await all(client.session("asked by nobody").chat({ text: "Hello.", user_id: null }));
+  assert.equal((await admin.sessions.get("asked by nobody")).user_id, null);
+  assert.deepEqual(await client.search({ query: "boat", project_id: null }), []);
+});
+
+test("a field that would narrow a request and is inherited is refused, since it would not be sent", async () => {
+  const requests: string[] = [];
+  const client = connect("k", { fetch: noting(requests) });
+  class OfAda {
+    get user_id(): string {
+      return "ada";
+    }
+  }
+  const inherited = <Fields extends object>(fields: Fields): Fields => Object.assign(Object.create({ session_id: "a" }) as object, fields) as Fields;
+  const calls = [
+    async () => await all(client.sessions.list(new OfAda())),
+    async () => await all(client.memories.ofProject(new OfAda())),
+    async () => await client.sessions.create(new OfAda()),
+    async () => await client.session("a").create(new OfAda()),
+    async () => await client.call("list_sessions", { query: new OfAda() }),
+    async () => await client.search(inherited({ query: "boat" })),
+    async () => await client.context({ session_id: "a", filter: { and: [inherited({})] } }),
+    async () => await all(client.session("a").chat(Object.assign(new OfAda(), { text: "Hello." }))),
+  ];
+  for (const [index, call] of calls.entries()) assert.match((await failure(call())).message, /is inherited/, `${index}`);
   assert.deepEqual(requests, []);
 });
 

@@ -3,7 +3,7 @@
 import { wrapLanguageModel } from "ai";
 import type { LanguageModelMiddleware } from "ai";
 
-import { checkMiddlewareOptions } from "./options.js";
+import { checkedOptions } from "./options.js";
 import type { WithCloisterOptions } from "./options.js";
 import { finishOf, questionIn, replyOf, withRecalled } from "./prompt.js";
 import { recording } from "./recording.js";
@@ -30,8 +30,7 @@ export function withCloister(model: Wrapping["model"], options: WithCloisterOpti
 
 /** The middleware of `withCloister`, for models that have others too. Each session needs one of its own. */
 export function cloisterMiddleware(options: WithCloisterOptions): LanguageModelMiddleware {
-  checkMiddlewareOptions(options);
-  const turns = new Turns(options);
+  const turns = new Turns(checkedOptions(options));
   // Parameters as they were changed for a turn: what is recorded is taken from the turn, never from them.
   const begun = new WeakMap<object, Turn>();
   return {

@@ -37,10 +37,13 @@ export interface RecordOutcome {
   leftOut?: "session_moved" | "session_not_found" | "aborted";
 }
 
-/** Refuse options before anything is asked. What narrows a session has a value: left out of a request, it would mean nobody's. */
-export function checkMiddlewareOptions(options: WithCloisterOptions): void {
+/**
+ * Refuse options before anything is asked. What narrows a session has a value: left out of a request, it would mean nobody's. What
+ * is returned is a copy: an application that uses its object again, for another user, changes no turn that has begun.
+ */
+export function checkedOptions(options: WithCloisterOptions): WithCloisterOptions {
   refuseUnknown(options, KNOWN, "withCloister");
-  const { client, session, mode, newSession, context } = options;
+  const { client, session, mode, newSession, context, onError, onRecord } = options;
   if (typeof client?.context !== "function") throw new TypeError("withCloister: `client` must be a Cloister.");
   if (typeof session !== "string" || session === "") throw new TypeError("withCloister: `session` must be the id of a session.");
   if (mode !== undefined && !MODES.includes(mode)) {
@@ -48,5 +51,11 @@ export function checkMiddlewareOptions(options: WithCloisterOptions): void {
   }
   if (context !== undefined) refuseUnset(context);
   const { userId, projectId } = client;
-  checkScope({ body: newSession }, { ...(userId === undefined ? {} : { userId }), ...(projectId === undefined ? {} : { projectId }) });
+  const scope = { ...(userId === undefined ? {} : { userId }), ...(projectId === undefined ? {} : { projectId }) };
+  checkScope({ body: newSession }, scope, "create_session");
+  return { client, session, mode, newSession: asSent(newSession), context: asSent(context), onError, onRecord };
+}
+
+function asSent<Fields extends object>(fields: Fields | undefined): Fields | undefined {
+  return fields === undefined ? undefined : (JSON.parse(JSON.stringify(fields)) as Fields);
 }

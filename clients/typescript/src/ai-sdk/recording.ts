@@ -85,6 +85,8 @@ export function recording<Part extends StreamPart>(
       },
       async cancel(reason) {
         unlisten();
+        waiting.length = 0;
+        goOn();
         await Promise.all([reader.cancel(reason), stop()]);
       },
     },

@@ -176,7 +176,7 @@ export interface Operations {
    */
   change_project: {
     path: { project_id: ProjectId };
-    query: { dry_run?: boolean | undefined };
+    query: { dry_run?: boolean };
     headers: Record<never, never>;
     body: ProjectChange;
     answer: Project | VisibilityPreview | Retention;
@@ -189,7 +189,7 @@ export interface Operations {
    */
   delete_project: {
     path: { project_id: ProjectId };
-    query: { contents?: "keep" | "delete" | undefined; dry_run?: boolean | undefined };
+    query: { contents?: "keep" | "delete" | undefined; dry_run?: boolean };
     headers: Record<never, never>;
     body: undefined;
     answer: DeletedProject;
@@ -267,7 +267,7 @@ export interface Operations {
    */
   apply_tenant_retention: {
     path: Record<never, never>;
-    query: { dry_run?: boolean | undefined; retention_days?: number | undefined };
+    query: { dry_run?: boolean; retention_days?: number | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: Retention;
@@ -279,7 +279,7 @@ export interface Operations {
    */
   apply_project_retention: {
     path: { project_id: ProjectId };
-    query: { dry_run?: boolean | undefined; retention_days?: number | undefined };
+    query: { dry_run?: boolean; retention_days?: number | undefined };
     headers: Record<never, never>;
     body: undefined;
     answer: Retention;
@@ -291,7 +291,7 @@ export interface Operations {
    */
   erase_user: {
     path: { user_id: Name };
-    query: { dry_run?: boolean | undefined };
+    query: { dry_run?: boolean };
     headers: Record<never, never>;
     body: undefined;
     answer: ErasedUser;
@@ -303,7 +303,7 @@ export interface Operations {
    */
   erase_tenant: {
     path: { tenant_id: TenantId };
-    query: { dry_run?: boolean | undefined };
+    query: { dry_run?: boolean };
     headers: Record<never, never>;
     body: undefined;
     answer: ErasedTenant;
@@ -356,7 +356,7 @@ export interface Operations {
    */
   import_file: {
     path: Record<never, never>;
-    query: { project_id: string; filename?: Name | undefined; format?: string | undefined; user_id?: Name; modified_at?: Time | undefined; dry_run?: boolean | undefined };
+    query: { project_id: string; filename?: Name | undefined; format?: string | undefined; user_id?: Name; modified_at?: Time | undefined; dry_run?: boolean };
     headers: Record<never, never>;
     body: Streamed;
     answer: Imported | ImportPreview;
@@ -425,7 +425,7 @@ export interface Operations {
    */
   change_session: {
     path: { external_id: Name };
-    query: { wait?: "indexed" | undefined; dry_run?: boolean | undefined };
+    query: { wait?: "indexed" | undefined; dry_run?: boolean };
     headers: Record<never, never>;
     body: SessionChange;
     answer: Session | MovePreview;
@@ -437,7 +437,7 @@ export interface Operations {
    */
   delete_session: {
     path: { external_id: Name };
-    query: { dry_run?: boolean | undefined };
+    query: { dry_run?: boolean };
     headers: Record<never, never>;
     body: undefined;
     answer: Forgotten;
@@ -449,7 +449,7 @@ export interface Operations {
    */
   clear_session: {
     path: { external_id: Name };
-    query: { dry_run?: boolean | undefined; project_id?: string; user_id?: Name };
+    query: { dry_run?: boolean; project_id?: string; user_id?: Name };
     headers: Record<never, never>;
     body: undefined;
     answer: Forgotten;
@@ -506,7 +506,7 @@ export interface Operations {
    */
   forget_message: {
     path: { message_id: MessageId };
-    query: { dry_run?: boolean | undefined };
+    query: { dry_run?: boolean };
     headers: Record<never, never>;
     body: undefined;
     answer: Removed;
@@ -652,7 +652,7 @@ export interface Operations {
    */
   forget_memory: {
     path: { memory_id: MemoryId };
-    query: { dry_run?: boolean | undefined };
+    query: { dry_run?: boolean };
     headers: Record<never, never>;
     body: undefined;
     answer: Removed;
@@ -854,7 +854,7 @@ export interface Operations {
    */
   delete_entity: {
     path: { entity_id: EntityId };
-    query: { dry_run?: boolean | undefined };
+    query: { dry_run?: boolean };
     headers: Record<never, never>;
     body: undefined;
     answer: Removed;

@@ -314,7 +314,7 @@ export interface EntityChange {
   /** The project that the entity is moved to; alone. */
   project_id?: ProjectId | null;
   /** With private members: the user whom the entity is moved to (needs `admin`). Without it, its user stays. */
-  user_id?: Name | null;
+  user_id?: Name;
 }
 
 /**
@@ -455,7 +455,7 @@ export interface ExclusionPage {
 export interface ExplainRequest {
   message_id: MessageId;
   /** The session whose context is explained, with `query`. */
-  session_id?: Name | null;
+  session_id?: Name;
   /** What is asked in the session. */
   query?: Content | null | undefined;
   /** A receipt that is explained, instead of `session_id` and `query`. */
@@ -521,7 +521,7 @@ export interface FileChange {
    */
   project_id?: ProjectId | null;
   /** If it is given, the session must be this user's. */
-  user_id?: Name | null;
+  user_id?: Name;
   command: "create" | "str_replace" | "insert" | "delete" | "rename" | "clear";
   path?: string | null | undefined;
   file_text?: string | null | undefined;
@@ -541,7 +541,7 @@ export interface FileView {
    */
   project_id?: ProjectId | null;
   /** If it is given, the session must be this user's. */
-  user_id?: Name | null;
+  user_id?: Name;
   /** `/memories`, or a path below it. */
   path: string;
   /** The first and the last line, from 1; -1 is the end. */
@@ -906,7 +906,7 @@ export interface NewApiKey {
    * Bind the key to one user: it has access to that user's sessions only, on every route. For keys that are given to a
    * browser or a device. Such a key cannot have the permission `admin`.
    */
-  user_id?: Name | null;
+  user_id?: Name;
 }
 
 export interface NewEpisode {
@@ -1392,10 +1392,10 @@ export interface RevisionPage {
 export interface SearchRequest {
   query: Content;
   /** The session's `external_id`. */
-  session_id?: Name | null;
+  session_id?: Name;
   /** Without it: the project of the request. `null`: no project, which is divided by user. */
   project_id?: ProjectId | null;
-  user_id?: Name | null;
+  user_id?: Name;
   /** The kinds to search. Without it: all. Entities exist in projects only. */
   kinds?: ("episodes" | "memories" | "entities")[] | null | undefined;
   limit?: number | undefined;

@@ -20,7 +20,7 @@ export function pagesOf<Item>(read: (cursor: string | undefined) => Promise<Page
 export function filterText<Query extends { filter?: Filter | undefined }>(
   query: Query,
 ): Omit<Query, "filter"> & { filter?: string | undefined } {
+  refuseUnset(query);
   const { filter, ...rest } = query;
-  if (filter !== undefined) refuseUnset(filter);
   return filter === undefined ? rest : { ...rest, filter: JSON.stringify(filter) };
 }

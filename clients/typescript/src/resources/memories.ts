@@ -22,6 +22,7 @@ import type {
 } from "../generated/schemas.js";
 import type { RequestOptions, WriteOptions } from "../options.js";
 import { Pages } from "../pages.js";
+import { own } from "../scope.js";
 import { filterText, pagesOf, splitWait } from "./calls.js";
 import type { ListQuery } from "./sessions.js";
 
@@ -57,7 +58,7 @@ export class Memories {
   ): Pages<TimelineEntry> {
     const path = { project_id: projectId };
     return pagesOf((cursor) =>
-      this.#connection.call("list_project_timeline", { path, query: { ...query, cursor } }, options),
+      this.#connection.call("list_project_timeline", { path, query: { ...own(query), cursor } }, options),
     );
   }
 
@@ -108,7 +109,7 @@ export class Memories {
   /** Every change, with who made it and when. */
   history(id: string, query: Query<"memory_history"> = {}, options: RequestOptions = {}): Pages<MemoryRevision> {
     const path = { memory_id: id };
-    return pagesOf((cursor) => this.#connection.call("memory_history", { path, query: { ...query, cursor } }, options));
+    return pagesOf((cursor) => this.#connection.call("memory_history", { path, query: { ...own(query), cursor } }, options));
   }
 
   async delete(id: string, options: RequestOptions = {}): Promise<void> {
@@ -217,7 +218,7 @@ export class Users {
   ): Pages<TimelineEntry> {
     const path = { user_id: userId };
     return pagesOf((cursor) =>
-      this.#connection.call("list_user_timeline", { path, query: { ...query, cursor } }, options),
+      this.#connection.call("list_user_timeline", { path, query: { ...own(query), cursor } }, options),
     );
   }
 
@@ -231,9 +232,9 @@ export class Users {
   }
 
   /** Erase everything of a user. Needs an admin key. With `dryRun` nothing is changed. */
-  async erase(userId: string, options: RequestOptions & { dryRun?: boolean | undefined } = {}): Promise<ErasedUser> {
+  async erase(userId: string, options: RequestOptions & { dryRun?: boolean } = {}): Promise<ErasedUser> {
     const { dryRun, ...rest } = options;
-    const query = dryRun === undefined ? {} : { dry_run: dryRun };
+    const query = "dryRun" in options ? { dry_run: dryRun as boolean } : {};
     return await this.#connection.call("erase_user", { path: { user_id: userId }, query }, rest);
   }
 }

@@ -16,6 +16,7 @@ import type {
 } from "../generated/schemas.js";
 import type { RequestOptions } from "../options.js";
 import { Pages } from "../pages.js";
+import { own } from "../scope.js";
 import { pagesOf } from "./calls.js";
 
 type Query<Name extends keyof Operations> = Omit<Operations[Name]["query"], "cursor">;
@@ -28,7 +29,7 @@ export class Projects {
   }
 
   list(query: Query<"list_projects"> = {}, options: RequestOptions = {}): Pages<Project> {
-    return pagesOf((cursor) => this.#connection.call("list_projects", { query: { ...query, cursor } }, options));
+    return pagesOf((cursor) => this.#connection.call("list_projects", { query: { ...own(query), cursor } }, options));
   }
 
   async create(project: NewProject, options: RequestOptions = {}): Promise<Project> {
@@ -56,17 +57,17 @@ export class Projects {
   /** Delete a project; its sessions are then in no project. With `contents: "delete"` they are deleted too, with everything in it. */
   async delete(
     id: string,
-    options: RequestOptions & { contents?: "keep" | "delete" | undefined; dryRun?: boolean | undefined } = {},
+    options: RequestOptions & { contents?: "keep" | "delete" | undefined; dryRun?: boolean } = {},
   ): Promise<DeletedProject> {
     const { contents, dryRun, ...rest } = options;
-    const query = { ...(contents === undefined ? {} : { contents }), ...(dryRun === undefined ? {} : { dry_run: dryRun }) };
+    const query = { ...(contents === undefined ? {} : { contents }), ...("dryRun" in options ? { dry_run: dryRun as boolean } : {}) };
     return await this.#connection.call("delete_project", { path: { project_id: id }, query }, rest);
   }
 
   sessions(id: string, query: Query<"list_project_sessions"> = {}, options: RequestOptions = {}): Pages<Session> {
     const path = { project_id: id };
     return pagesOf((cursor) =>
-      this.#connection.call("list_project_sessions", { path, query: { ...query, cursor } }, options),
+      this.#connection.call("list_project_sessions", { path, query: { ...own(query), cursor } }, options),
     );
   }
 }
@@ -79,7 +80,7 @@ export class Keys {
   }
 
   list(query: Query<"list_api_keys"> = {}, options: RequestOptions = {}): Pages<ApiKey> {
-    return pagesOf((cursor) => this.#connection.call("list_api_keys", { query: { ...query, cursor } }, options));
+    return pagesOf((cursor) => this.#connection.call("list_api_keys", { query: { ...own(query), cursor } }, options));
   }
 
   /** Create a key. Its text is in this answer only. */

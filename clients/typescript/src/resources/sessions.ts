@@ -19,6 +19,7 @@ import type {
 } from "../generated/schemas.js";
 import type { RecordAllOptions, RequestOptions, WriteOptions } from "../options.js";
 import { Pages } from "../pages.js";
+import { own } from "../scope.js";
 import { filterText, pagesOf, splitWait } from "./calls.js";
 
 type Query<Name extends keyof Operations> = Omit<Operations[Name]["query"], "cursor">;
@@ -39,7 +40,7 @@ export class Sessions {
 
   /** The sessions of the project of the request, else of all; most recent activity first. */
   list(query: Query<"list_sessions"> = {}, options: RequestOptions = {}): Pages<Session> {
-    return pagesOf((cursor) => this.#connection.call("list_sessions", { query: { ...query, cursor } }, options));
+    return pagesOf((cursor) => this.#connection.call("list_sessions", { query: { ...own(query), cursor } }, options));
   }
 
   async get(id: string, options: RequestOptions = {}): Promise<Session> {
