@@ -3,6 +3,11 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 
 import { Composer } from "../src/chat/composer/composer";
 import { drafts } from "../src/chat/composer/drafts";
+import * as images from "../src/chat/composer/images";
+import { Editor } from "../src/chat/message/editor";
+import { later, settled } from "./server";
+
+vi.mock(import("../src/chat/composer/images"), { spy: true });
 
 afterEach(cleanup);
 afterEach(() => drafts.put("one", ""));
@@ -39,13 +44,30 @@ describe("the composer", () => {
   it("shows what comes back, and keeps what is typed when it is shown again", () => {
     const { field, view } = shown();
     act(() => {
-      drafts.sending("one", "lost words", null);
+      drafts.sending("one", { words: "lost words", stored: "lost words", after: null });
       drafts.giveBack("one");
     });
     expect(field.value).toBe("lost words");
     fireEvent.change(field, { target: { value: "found words" } });
     view.unmount();
     expect(shown().field.value).toBe("found words");
+  });
+
+  it("takes no more images than a message may have, also of two pastes at once", async () => {
+    const reading = later<undefined>();
+    vi.mocked(images.readImage).mockImplementation((file) => reading.promise.then(() => ({ name: file.name, mediaType: "image/jpeg", url: "data:" })));
+    const { field } = shown({ takesImages: true });
+    for (const paste of ["a", "b"]) {
+      const files = [1, 2, 3].map((number) => new File(["x"], `${paste}${number}.png`, { type: "image/png" }));
+      fireEvent.paste(field, { clipboardData: { files, types: ["Files"] } });
+    }
+    reading.answer(undefined);
+    await act(settled);
+    expect(screen.getAllByRole("button", { name: /^Remove/ })).toHaveLength(images.MOST_IMAGES);
+    fireEvent.click(screen.getByRole("button", { name: "Remove a1.png" }));
+    fireEvent.paste(field, { clipboardData: { files: [new File(["x"], "c.png", { type: "image/png" })], types: ["Files"] } });
+    await act(settled);
+    expect(screen.getByRole("button", { name: "Remove c.png" })).toBeTruthy();
   });
 
   it("edits what was said last with the up arrow, when it is empty", () => {
@@ -55,4 +77,13 @@ describe("the composer", () => {
     fireEvent.keyDown(field, { key: "ArrowUp" });
     expect(onEditLast).toHaveBeenCalledOnce();
   });
+});
+
+it("the editor of a message with images says that they are not sent again", () => {
+  const editor = (words: string) => render(<Editor words={words} onCancel={vi.fn()} onSend={vi.fn()} />);
+  const plain = editor("What is this?");
+  expect(screen.queryByText(/Images are not kept/)).toBeNull();
+  plain.unmount();
+  editor("What is this?\n[image: boat.png]");
+  expect(screen.getByText(/Images are not kept/)).toBeTruthy();
 });

@@ -2,9 +2,9 @@ import { describe, expect, it, vi } from "vitest";
 
 import { Drafts } from "../src/chat/composer/drafts";
 
-function returned(words: string, since = ""): Drafts {
+function returned(words: string, since = "", stored = words): Drafts {
   const drafts = new Drafts();
-  drafts.sending("one", words, "msg_1");
+  drafts.sending("one", { words, stored, after: "msg_1" });
   drafts.put("one", since);
   drafts.giveBack("one");
   return drafts;
@@ -37,6 +37,19 @@ describe("drafts", () => {
     expect(changed.of("one")).toBe("kept, and more");
   });
 
+  it("let go of words that were stored with the names of images", () => {
+    const drafts = returned("What is this?", "", "What is this?\n[image: boat.png]");
+    drafts.settle("one", { id: "msg_2", content: "What is this?\n[image: boat.png]" });
+    expect(drafts.of("one")).toBe("");
+  });
+
+  it("put words that were not sent before what is in the field", () => {
+    const drafts = new Drafts();
+    drafts.put("one", "typed");
+    drafts.putBefore("one", "not sent");
+    expect(drafts.of("one")).toBe("not sent\ntyped");
+  });
+
   it("let go of nothing that was typed since", () => {
     const drafts = returned("two\nlines", "typed since");
     drafts.settle("one", { id: "msg_2", content: "two\nlines" });
@@ -56,7 +69,7 @@ describe("drafts", () => {
     const before = new Drafts(sessionStorage);
     before.belongTo("anna");
     before.put("one", "typed");
-    before.sending("two", "on its way", null);
+    before.sending("two", { words: "on its way", stored: "on its way", after: null });
     const after = new Drafts(sessionStorage);
     after.belongTo("anna");
     expect([after.of("one"), after.of("two")]).toEqual(["typed", "on its way"]);

@@ -84,6 +84,54 @@ describe("a conversation", () => {
     stop();
   });
 
+  it("that is busy sends nothing, and what is typed stays", async () => {
+    const end = later<unknown>();
+    const asked = answering({
+      "GET /v1/sessions?": () => session(4),
+      "GET /v1/sessions/one/messages?around=": () => page(1, 2, { newer: "after2" }),
+      "GET /v1/sessions/one/messages?before=end": () => end.promise,
+      "GET /v1/chat/": () => new Refused(404, "none"),
+      "POST /v1/chat/stream": () => new Refused(503, "overloaded"),
+    });
+    const talk = new Talk("one", HOST);
+    const stop = talk.open("msg_1");
+    await settled();
+    expect(talk.isBusy).toBe(false);
+    drafts.put("one", "");
+    const first = talk.send("The first words");
+    expect(talk.isBusy).toBe(true);
+    drafts.put("one", "typed");
+    await talk.send("Continue.");
+    expect(drafts.of("one")).toBe("Continue.\ntyped");
+    expect(asked.filter((each) => each.startsWith("POST"))).toEqual([]);
+    end.answer(page(3, 4));
+    await first;
+    drafts.put("one", "");
+    stop();
+  });
+
+  it("gives nothing back of words with an image that were stored, although the answer was lost", async () => {
+    const picture = { name: "boat.png", mediaType: "image/jpeg", url: "data:image/jpeg;base64,AA==" };
+    const stored = { ...said(3), content: "What is this?\n[image: boat.png]" };
+    let isStored = false;
+    answering({
+      "GET /v1/sessions?": () => session(isStored ? 3 : 2),
+      "GET /v1/sessions/one/messages": () => ({ ...page(1, 2), data: isStored ? [said(1), said(2), stored] : [said(1), said(2)] }),
+      "GET /v1/chat/": () => new Refused(404, "none"),
+      "POST /v1/chat/stream": () => {
+        isStored = true;
+        throw new TypeError("the connection was lost");
+      },
+    });
+    const talk = new Talk("one", HOST);
+    const stop = talk.open(null);
+    await settled();
+    expect(await talk.send("What is this?", [picture])).toEqual([]);
+    expect(drafts.of("one")).toBe("");
+    expect(talk.now.messages.at(-1)?.text).toBe(stored.content);
+    stop();
+  });
+
   it("shows the later of two readings, whichever arrives last", async () => {
     const slow = later<unknown>();
     const pages: unknown[] = [page(1, 2), slow.promise, page(1, 4)];

@@ -80,7 +80,9 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
       onEdit: edit,
       onResend: (message, text) => void resend(message, text),
       onRegenerate: (message) => void talk.regenerate(message),
-      onContinue: () => void send(CONTINUE, []),
+      onContinue: () => {
+        if (!talk.isBusy) void send(CONTINUE, []);
+      },
       onRecalled: open,
       onChoose: (message) => void talk.choose(message),
       onDelete: setDeleting,
@@ -143,7 +145,7 @@ function Conversation({ id, inside }: { id: string; inside: boolean }) {
               locked={busy || !house.mayWrite || isLeaving}
               editing={editing?.message.key === message.key ? editing.text : null}
               isFresh={state.fresh.has(message.key)}
-              mayContinue={message === last && model !== RECALL_ONLY}
+              mayContinue={message === last && !state.hasNewer && model !== RECALL_ONLY}
               isFound={anchor !== null && message.id === anchor}
               actions={actions}
             />

@@ -14,6 +14,7 @@ import { MemoryRow } from "./memory-row";
 interface Props {
   project: string | null;
   user: MemoryFilter["user"];
+  /** The choice of a user; null where all have the same memories. */
   whose: ReactNode;
   hint: string;
 }
@@ -67,7 +68,7 @@ export function MemoriesPart({ project, user, whose, hint }: Props) {
         {house.mayWrite && <button type="button" onClick={() => setAdding(true)}>Add a memory</button>}
       </div>
       {memories.problem && <p className="trouble" role="alert">{memories.problem}</p>}
-      <FailedHere project={project} />
+      <FailedHere project={project} user={whose === null ? EVERYBODY : user} />
       {memories.items?.length === 0 && !memories.problem && (
         <p className="empty">{isNarrowed ? "No memories match." : <>No memories yet. After every few replies, what is worth remembering is kept here. You need not wait: <PageLink to="/memory">extract memories now</PageLink>.</>}</p>
       )}
@@ -80,10 +81,12 @@ export function MemoriesPart({ project, user, whose, hint }: Props) {
   );
 }
 
-/** A conversation of this project whose memories could not be extracted, if there is one: why, and the way to what can be done. */
-function FailedHere({ project }: { project: string | null }) {
-  const { sessions } = useHouseState();
-  const failed = [...sessions.values()].find((each) => each.project_id === project && each.last_extraction_error !== null);
+/** A conversation of this project and user whose memories could not be extracted, if there is one: why, and the way to what can be done. */
+function FailedHere({ project, user }: Pick<Props, "project" | "user">) {
+  const { sessions, leaving } = useHouseState();
+  const failed = [...sessions.values()].find(
+    (each) => each.project_id === project && (user === EVERYBODY || each.user_id === user) && each.last_extraction_error !== null && !leaving.has(each.external_id),
+  );
   if (!failed) return null;
   const look = () => {
     tab.select(failed.external_id);

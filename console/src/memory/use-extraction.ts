@@ -15,13 +15,23 @@ interface ExtractionNow {
   start: () => Promise<void>;
 }
 
+/** An extraction that was asked for and failed. */
+interface Refused {
+  id: string;
+  why: string;
+  /** Whether the conversation has waited for the server's own extraction since. */
+  wasPending: boolean;
+}
+
 /** The extraction of one conversation: as the server does it by itself, and at once where that is asked for. */
 export function useExtraction(session: Session | undefined, onChanged: () => void): ExtractionNow {
   const house = useHouse();
   const [busy, setBusy] = useState<string | null>(null);
-  const [refused, setRefused] = useState<{ id: string; why: string } | null>(null);
+  const [refused, setRefused] = useState<Refused | null>(null);
   const id = session?.external_id ?? null;
   const isPending = session?.memory_job_pending ?? false;
+  // The server has tried again by itself since: how that went is noted on the conversation.
+  if (refused !== null && refused.id === id && refused.wasPending !== isPending) setRefused(isPending ? { ...refused, wasPending: true } : null);
   // A failure of the server's own extraction is no event: it is noted on the conversation.
   useEffect(() => {
     if (id === null) return;
@@ -41,10 +51,10 @@ export function useExtraction(session: Session | undefined, onChanged: () => voi
     } catch (error) {
       const isRunning = error instanceof Refusal && error.status === 409;
       if (isRunning) toast("Memories of this conversation are being extracted already. What is found appears here by itself.", { seconds: 10 });
-      else setRefused({ id, why: sentence(error) });
+      else setRefused({ id, why: sentence(error), wasPending: false });
       await house.readSession(id);
     } finally {
-      setBusy(null);
+      setBusy((now) => (now === id ? null : now));
     }
   };
   return { isBusy: busy !== null && busy === id, failure: refused !== null && refused.id === id ? refused.why : (session?.last_extraction_error ?? null), start };

@@ -22,6 +22,8 @@ export function UserPart() {
       </div>
       {user ? (
         <UserMemories key={user} user={user} />
+      ) : users.length > 0 ? (
+        <p className="empty">Choose a user.</p>
       ) : (
         <p className="empty">Nothing to show: your own chats belong to nobody in particular, and all have the same memory in their project. This list is for programs that use Cloister for several people and say who is talking (<code>user_id</code>).</p>
       )}

@@ -5,9 +5,13 @@ import { toast } from "../parts/toasts";
 import { count, titleOf } from "../words";
 
 /** Puts conversations out of the way, or brings them back, and says so; it can be undone as long as that is shown. */
-export async function archiveWithUndo(house: House, sessions: readonly Session[], archived: boolean): Promise<void> {
+export async function archiveWithUndo(house: House, chosen: readonly Session[], archived: boolean): Promise<void> {
+  const sessions = chosen.filter((session) => session.archived !== archived);
   const [first] = sessions;
-  if (!first) return;
+  if (!first) {
+    toast(archived ? "Archived already." : "Not archived.");
+    return;
+  }
   const what = sessions.length === 1 ? `“${titleOf(first, first.external_id)}”` : count(sessions.length, "conversation");
   try {
     await setArchived(house, sessions, archived);

@@ -4,8 +4,7 @@ import { patch, sentence } from "../api/client";
 import type { Project, ProjectSettings } from "../api/shapes";
 import { Dialog } from "../parts/dialog";
 import { toast } from "../parts/toasts";
-import { NO_MEMORY_IN_PROMPT } from "../words";
-import { count } from "../words";
+import { count, NO_MEMORY_IN_PROMPT } from "../words";
 
 interface Fields {
   name: string;

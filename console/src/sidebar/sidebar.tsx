@@ -21,6 +21,7 @@ export function Sidebar({ onLeave }: { onLeave: () => void }) {
   const address = useTabAddress();
   const [query, setQuery] = useState("");
   const [selected, setSelected] = useState<ReadonlySet<string> | null>(null);
+  const isSearching = query.trim() !== "";
   const select = useCallback((id: string) => setSelected((before) => toggled(before ?? new Set(), id)), []);
   const open = useCallback(
     (id: string, message?: string) => {
@@ -51,7 +52,7 @@ export function Sidebar({ onLeave }: { onLeave: () => void }) {
         <div className="search-row">
           <SearchField query={query} onChange={setQuery} />
           {house.mayWrite && selected === null && (
-            <button type="button" className="quiet" onClick={() => setSelected(new Set())} aria-label="Select conversations" title="Select conversations">
+            <button type="button" className="quiet" disabled={isSearching} onClick={() => setSelected(new Set())} aria-label="Select conversations" title="Select conversations">
               <Icon name="select" />
             </button>
           )}
@@ -59,9 +60,9 @@ export function Sidebar({ onLeave }: { onLeave: () => void }) {
       </header>
       <div className="places">
         {problem && !loaded && <p className="trouble" role="alert">{problem}</p>}
-        {query.trim() ? <SearchResults query={query} onOpen={open} /> : <Lists selected={selected} onOpen={open} onSelect={select} onBegin={begin} onLeave={onLeave} />}
+        {isSearching ? <SearchResults query={query} onOpen={open} /> : <Lists selected={selected} onOpen={open} onSelect={select} onBegin={begin} onLeave={onLeave} />}
       </div>
-      {selected !== null && <SelectionBar selected={selected} onSelect={setSelected} onDone={() => setSelected(null)} />}
+      {selected !== null && !isSearching && <SelectionBar selected={selected} onSelect={setSelected} onDone={() => setSelected(null)} />}
       <Footer onLeave={onLeave} />
     </nav>
   );

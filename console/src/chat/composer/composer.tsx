@@ -34,7 +34,9 @@ const IMAGES = "image/png,image/jpeg,image/webp,image/gif";
 /** Enter sends, Shift+Enter begins a line, Escape stops, and the up arrow in an empty field edits the last message. */
 export function Composer({ ref, session, busy, disabled, takesImages = false, onSend, onStop, onEditLast }: Props) {
   const [text, setText] = useDraft(session);
-  const [files, setFiles] = useState<readonly Attached[]>([]);
+  const [files, showFiles] = useState<readonly Attached[]>([]);
+  /** Those of `files`, also before they are shown: images of two pastes are counted together. */
+  const attached = useRef<readonly Attached[]>([]);
   const [reading, setReading] = useState(0);
   const field = useRef<HTMLTextAreaElement>(null);
   const picker = useRef<HTMLInputElement>(null);
@@ -45,6 +47,10 @@ export function Composer({ ref, session, busy, disabled, takesImages = false, on
     field.current?.focus({ preventScroll: true });
   }, []);
 
+  const setFiles = (change: (before: readonly Attached[]) => readonly Attached[]) => {
+    attached.current = change(attached.current);
+    showFiles(attached.current);
+  };
   const words = text.trim();
   const tooMany = words.length - LONGEST;
   const send = () => {
@@ -55,7 +61,7 @@ export function Composer({ ref, session, busy, disabled, takesImages = false, on
     }
     waits.current = false;
     setText("");
-    setFiles([]);
+    setFiles(() => []);
     void onSend(words, files).then((left) => {
       if (left.length > 0) setFiles((since) => [...left, ...since]);
     });
@@ -68,13 +74,12 @@ export function Composer({ ref, session, busy, disabled, takesImages = false, on
   }, [reading]);
   const attach = async (chosen: readonly File[]) => {
     setReading((before) => before + chosen.length);
-    let pictures = files.filter(isPicture).length;
     for (const file of chosen) {
       try {
         const isImage = takesImages && file.type.startsWith("image/");
-        if (isImage && pictures === MOST_IMAGES) throw new Unreadable(file.name, `is one too many: a message may have ${MOST_IMAGES} images.`);
+        if (isImage) refuseOneTooMany(file, attached.current);
         const read = isImage ? await readImage(file) : await readFile(file);
-        if (isImage) pictures += 1;
+        if (isImage) refuseOneTooMany(file, attached.current);
         setFiles((before) => [...before, read]);
       } catch (error) {
         toast(sentence(error), { seconds: 10 });
@@ -117,7 +122,7 @@ export function Composer({ ref, session, busy, disabled, takesImages = false, on
             <li key={number} className="file-chip">
               <Icon name="file" />
               <bdi title={file.name}>{file.name}</bdi>
-              <button type="button" className="quiet" aria-label={`Remove ${file.name}`} onClick={() => setFiles(files.filter((each) => each !== file))}><Icon name="close" /></button>
+              <button type="button" className="quiet" aria-label={`Remove ${file.name}`} onClick={() => setFiles((before) => before.filter((each) => each !== file))}><Icon name="close" /></button>
             </li>
           ))}
           {reading > 0 && <li className="hint" role="status">Reading…</li>}
@@ -179,4 +184,8 @@ export function Composer({ ref, session, busy, disabled, takesImages = false, on
       </div>
     </form>
   );
+}
+
+function refuseOneTooMany(file: File, attached: readonly Attached[]): void {
+  if (attached.filter(isPicture).length >= MOST_IMAGES) throw new Unreadable(file.name, `is one too many: a message may have ${MOST_IMAGES} images.`);
 }

@@ -17,6 +17,8 @@ interface Draft {
 
 interface Sent {
   words: string;
+  /** The words as the server stores them, with the names of images. */
+  stored: string;
   /** The message of the user that was the last one before. */
   after: string | null;
 }
@@ -24,6 +26,12 @@ interface Sent {
 interface Stored {
   owner: string | null;
   drafts: Record<string, Draft>;
+}
+
+/** What the user said last, as the server stores it. */
+interface Last {
+  id: string;
+  content: string;
 }
 
 const EMPTY: Draft = { text: "" };
@@ -65,9 +73,15 @@ export class Drafts {
     this.set(session, { ...this.draft(session), text });
   }
 
+  /** These words were not sent after all: they come back, before what was typed since. */
+  putBefore(session: string, words: string): void {
+    const text = this.of(session);
+    this.put(session, text.trim() ? `${words}\n${text}` : words);
+  }
+
   /** These words were taken out of the field and are on their way. */
-  sending(session: string, words: string, after: string | null): void {
-    this.set(session, { text: this.of(session), sending: { words, after } });
+  sending(session: string, sending: Sent): void {
+    this.set(session, { text: this.of(session), sending });
   }
 
   /** The server has stored what was on its way. */
@@ -79,15 +93,16 @@ export class Drafts {
   giveBack(session: string): void {
     const { text, sending } = this.draft(session);
     if (sending === undefined) return;
-    this.set(session, { text: text.trim() ? `${sending.words}\n${text}` : sending.words, returned: sending });
+    this.set(session, { text, returned: sending });
+    this.putBefore(session, sending.words);
   }
 
   /** What the user said last is known, as the server stores it: what came back and is among them goes again, unless somebody has changed it. */
-  settle(session: string, stored: { id: string; content: string } | null): void {
+  settle(session: string, last: Last | null): void {
     const { text, returned } = this.draft(session);
     if (returned === undefined) return;
-    const { words, after } = returned;
-    if (stored === null || stored.id === after || stored.content !== words) this.set(session, { text });
+    const { words } = returned;
+    if (!isStored(returned, last)) this.set(session, { text });
     else if (text === words) this.set(session, EMPTY);
     else this.set(session, { text: text.startsWith(`${words}\n`) ? text.slice(words.length + 1) : text });
   }
@@ -107,6 +122,11 @@ export class Drafts {
     else this.storage?.removeItem(STORED);
     this.watchers.forEach((watcher) => watcher());
   }
+}
+
+/** Whether what was sent is what the user said last. */
+export function isStored({ stored, after }: Sent, last: Last | null): boolean {
+  return last !== null && last.id !== after && last.content === stored;
 }
 
 function read(text: string | null): Stored {

@@ -53,6 +53,11 @@ function drawn(bitmap: ImageBitmap, side: number, quality: number): string {
   return canvas.toDataURL("image/jpeg", quality);
 }
 
+/** Whether a stored message had images, as far as its words say. */
+export function namesImages(text: string): boolean {
+  return /^\[image: .*\]$/m.test(text);
+}
+
 /** The words of a message with images, as the server stores them. */
 export function withNames(text: string, pictures: readonly Picture[]): string {
   return [text, ...pictures.map(({ name }) => `[image: ${name}]`)].join("\n");

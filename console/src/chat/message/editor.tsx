@@ -1,5 +1,6 @@
 import { useState, type KeyboardEvent } from "react";
 
+import { namesImages } from "../composer/images";
 import { sendsWithEnter } from "../composer/keys";
 
 interface Props {
@@ -39,6 +40,7 @@ export function Editor({ words, onCancel, onSend }: Props) {
         <textarea aria-label="Edit your message" autoFocus value={text} rows={1} dir="auto" onChange={(event) => setText(event.target.value)} onKeyDown={press} />
       </div>
       <p className="hint">This makes a new version. The old one and its replies stay, and you can switch back.</p>
+      {namesImages(words) && <p className="hint">Images are not kept: the model is given only their names. Attach them to a new message to send them again.</p>}
       <div className="actions">
         <button type="button" onClick={onCancel}>Cancel</button>
         <button type="submit" className="primary" disabled={!text.trim()}>Send</button>

@@ -4,7 +4,7 @@ import { post, Refusal, sessionPath } from "../../api/client";
 import { events, type HouseEvent } from "../../api/events";
 import { allBranches, createSession, findSession } from "../../api/sessions";
 import type { StoredMessage } from "../../api/shapes";
-import { drafts } from "../composer/drafts";
+import { drafts, isStored } from "../composer/drafts";
 import { isPicture, messagesOf, type Attached, type ReadFile } from "../composer/files";
 import { withNames } from "../composer/images";
 import { versionsOf, type Versions } from "./branches";
@@ -45,6 +45,11 @@ export class Talk {
     return this.state;
   }
 
+  /** Something is being sent, or a reply is awaited or coming. */
+  get isBusy(): boolean {
+    return this.running || this.isPreparing;
+  }
+
   watch = (watcher: () => void): (() => void) => {
     this.watchers.add(watcher);
     return () => this.watchers.delete(watcher);
@@ -77,21 +82,23 @@ export class Talk {
   async send(text: string, attached: readonly Attached[] = []): Promise<readonly Attached[]> {
     const files = attached.filter((each): each is ReadFile => !isPicture(each));
     const images = attached.filter(isPicture);
-    if (this.running || this.isPreparing) {
-      drafts.put(this.session, text);
+    if (this.isBusy) {
+      drafts.putBefore(this.session, text);
       return attached;
     }
+    const stored = withNames(text, images);
     this.isPreparing = true;
-    drafts.sending(this.session, text, this.lastQuestion()?.id ?? null); // given back by a page that is left while files are sent
+    drafts.sending(this.session, { words: text, stored, after: this.lastQuestion()?.id ?? null }); // given back by a page that is left while files are sent
     const left = await this.prepare(files);
     this.isPreparing = false;
     if (left === null || left.length > 0 || this.isRunning()) {
       drafts.giveBack(this.session);
       return [...(left ?? files), ...images];
     }
-    drafts.sending(this.session, text, this.lastQuestion()?.id ?? null);
-    const isSent = await this.run(this.state.messages, withNames(text, images), { id: this.session, text, images, trigger: "submit-message" });
-    return isSent ? [] : images;
+    const sent = { words: text, stored, after: this.lastQuestion()?.id ?? null };
+    drafts.sending(this.session, sent);
+    const isSent = await this.run(this.state.messages, stored, { id: this.session, text, images, trigger: "submit-message" });
+    return isSent || isStored(sent, this.lastQuestion()) ? [] : images;
   }
 
   /** Show the end, and store the files there. Returns those that could not be stored; null if not even the end could be read. */

@@ -4,7 +4,7 @@ import json
 from collections.abc import Generator
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, FilePayload, Locator, expect
 
 from support.clients.browser import NARROW, Desk, Tab
 from support.servers.fake_endpoint import FakeEndpoint
@@ -182,6 +182,26 @@ def test_all_conversations_can_be_selected(desk: Desk) -> None:
     expect(bar).to_contain_text("0 selected")
 
 
+def test_conversations_cannot_be_selected_while_others_are_shown_that_were_searched_for(desk: Desk) -> None:
+    """“Select all” chose all that were not shown, with “Delete” beside it."""
+    for name in ("gate", "cello"):
+        desk.tenant.new_session(name, title=f"The {name}")
+    tab = desk.sign_in()
+    select = tab.page.get_by_role("button", name="Select conversations")
+    bar = tab.page.get_by_role("toolbar", name="Selected conversations")
+    search = tab.page.get_by_label("Search conversations")
+    search.fill("gate")
+    expect(select).to_be_disabled()
+    search.fill("")
+    select.click()
+    tab.sidebar.get_by_label("The gate").check()
+    expect(bar).to_contain_text("1 selected")
+    search.fill("cello")
+    expect(bar).to_have_count(0)
+    search.fill("")
+    expect(bar).to_contain_text("1 selected")
+
+
 def test_nothing_floats_over_a_page_on_a_phone(phone: Desk) -> None:
     garden_with_memory(phone.tenant)
     tab = phone.sign_in()
@@ -210,20 +230,22 @@ def test_the_name_that_confirms_a_deletion_is_not_covered(phone: Desk) -> None:
 def importing(desk: Desk, name: str, text: str) -> Tab:
     tab = desk.sign_in()
     tab.page.goto("/import")
-    chosen = {"name": name, "mimeType": "application/json", "buffer": text.encode()}
+    chosen = FilePayload(name=name, mimeType="application/json", buffer=text.encode())
     tab.page.locator("main input[type=file]").set_input_files([chosen])
     return tab
 
 
 def test_a_file_of_no_known_format_can_be_read_as_one(desk: Desk) -> None:
-    tab = importing(desk, "facts.json", '[{"text": "Anna plays the cello."}]')
+    facts = [{"exported_by": "a program of mine"}, {"memory": "Anna plays the cello.", "created_at": "2026-05-02"}]
+    tab = importing(desk, "facts.json", json.dumps(facts))
     alert = tab.page.get_by_role("alert")
     expect(alert).to_have_text(
         "“facts.json” is of no format that is known here; if you know which it is, choose it as the format below."
     )
     tab.page.get_by_label("Format").select_option(label="mem0")
     tab.page.get_by_role("button", name="Read “facts.json” again").click()
-    expect(alert).not_to_contain_text("no format that is known")
+    expect(tab.page.get_by_role("region", name="Preview")).to_contain_text("1 memory")
+    expect(alert).to_have_count(0)
 
 
 def test_a_file_that_is_no_json_is_refused_with_the_place(desk: Desk) -> None:
@@ -245,7 +267,7 @@ def test_a_log_is_previewed_in_plain_words_and_called_by_its_first_words(desk: D
     expect(main).to_contain_text("Imported 1 conversation, 2 messages.")
     expect(tab.place("Kitchen").get_by_role("link", name="How do I feed a sourdough?")).to_be_visible()
     tab.page.get_by_role("button", name="Import another file").click()
-    chosen = {"name": "log.json", "mimeType": "application/json", "buffer": json.dumps(said).encode()}
+    chosen = FilePayload(name="log.json", mimeType="application/json", buffer=json.dumps(said).encode())
     tab.page.locator("main input[type=file]").set_input_files([chosen])
     # The project of the import before is not taken for the next one.
     expect(tab.page.get_by_role("button", name="Import into Default", exact=True)).to_be_visible()

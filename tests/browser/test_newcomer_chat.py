@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import FilePayload, Locator, expect
 
-from support.clients.browser import NARROW, Desk, Tab
+from support.clients.browser import NARROW, Desk, Slow, Tab
 from support.clients.chat_client import Gate, words
 from support.servers.fake_endpoint import FakeEndpoint
 from support.servers.http_server import Tenant
@@ -109,6 +109,32 @@ def test_a_stopped_reply_can_be_continued_also_after_a_reload(desk: Desk, model:
     sent = next(each.body["messages"] for each in model.asked if "Continue." in str(each.body))
     assert [each["content"].strip() for each in sent if each["role"] == "assistant"] == ["One, two,"]
     expect(tab.page.get_by_role("button", name="Continue")).to_have_count(0)
+
+
+def test_a_stopped_reply_in_the_middle_of_what_is_loaded_cannot_be_continued(desk: Desk, model: FakeEndpoint) -> None:
+    """What was sent for it came at the end of the conversation, under another reply."""
+    desk.tenant.new_session("long", title="The long one")
+    record(desk.tenant, "long", 60)
+    tab = desk.sign_in()
+    tab.open("The long one")
+    stopped(tab, model)
+    expect(tab.page.get_by_role("button", name="Continue")).to_have_count(1)
+    record(desk.tenant, "long", 100)
+    ids = [each["id"] for each in desk.tenant.admin.everything("/v1/sessions/long/messages")]
+    page = desk.tenant.admin.get("/v1/sessions/long/messages", params={"around": ids[61], "limit": 60}).json()["data"]
+    anchor = ids[61 - (ids.index(page[-1]["id"]) - 61)]  # what is loaded around it ends with the stopped reply
+    network = Slow()
+    tab.page.route("**/messages?*cursor=*", network.hold)
+    tab.page.goto(f"/c/long#{anchor}")
+    tab.page.reload()
+    expect(tab.replies.last).to_contain_text("Stopped.")
+    expect(tab.page.get_by_role("button", name="Continue")).to_have_count(0)
+    network.let_go()
+
+
+def record(tenant: Tenant, session: str, messages: int) -> None:
+    said = [{"role": ("user", "assistant")[number % 2], "content": f"Message {number}."} for number in range(messages)]
+    tenant.admin.made(f"/v1/sessions/{session}/messages/batch", {"messages": said})
 
 
 def test_the_versions_of_an_edited_message_are_shown_without_a_pointer_on_it(desk: Desk) -> None:
