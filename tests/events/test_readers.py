@@ -70,12 +70,13 @@ def test_a_thousand_readers_hear_everything(tenant: Tenant) -> None:
 
     async def main() -> None:
         ready = asyncio.Semaphore(0)
-        reading = [asyncio.create_task(read(ready, number)) for number in range(READERS)]
-        for _ in range(READERS):
-            await ready.acquire()
-        for number in range(5):
-            await asyncio.to_thread(tenant.new_session, f"rose {number}")
-        await asyncio.gather(*reading)
+        async with asyncio.TaskGroup() as readers:  # one that is refused ends the test, instead of being waited for
+            for number in range(READERS):
+                readers.create_task(read(ready, number))
+            for _ in range(READERS):
+                await ready.acquire()
+            for number in range(5):
+                await asyncio.to_thread(tenant.new_session, f"rose {number}")
 
     asyncio.run(main())
     assert sorted(heard) == list(range(READERS))
